@@ -136,7 +136,7 @@ def make_plan(
 
 
 def selected_attributes(cap: int, first_branching: Sequence[int]) -> int:
-    """k = ⌈2 log T / log b⌉, b the median of the first branching factors ([A] line 5); a b below 2 counts as 2."""
+    """K = ⌈2 log T / log b⌉, b the median of the first branching factors ([A] line 5); a b below 2 counts as 2."""
     b = max(2.0, float(median(first_branching)))
     return max(1, math.ceil(round(2 * math.log(cap) / math.log(b), 9)))
 

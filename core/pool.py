@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numba import njit
@@ -24,6 +25,23 @@ from core.schema import Schema
 
 Progress = Callable[[int, int], bool]
 """Called with (grids done, grids in all); returning False cancels."""
+
+
+class Scorer(Protocol):
+    """`score_pool`, or something that remembers what it returned."""
+
+    def __call__(
+        self,
+        contingency: ContingencyTable,
+        schema: Schema,
+        levels: np.ndarray,
+        epsilon: float,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """Score a pool; see `score_pool`."""
+
 
 _CHUNKS_PER_THREAD = 8
 _POLL_SECONDS = 0.1
@@ -242,17 +260,14 @@ def _score_range(levels, low, high, codes, counts, heights, sizes, maps, offsets
                 done[0] += 1
                 first += 1
             if first < end:
-                stack.append((first, end, 1, np.int64(level), cell, cells, codes, counts, active, coded, counted))
+                stack.append((first, end, 1, level, cell, cells, codes, counts, active, coded, counted))
             end = start
 
 
 @njit(nogil=True, cache=True)
 def _any_after(levels, grid, active):
     """Whether the grid uses an active attribute after the first."""
-    for position in range(1, len(active)):
-        if levels[grid, active[position]] > 0:
-            return True
-    return False
+    return any(levels[grid, active[position]] > 0 for position in range(1, len(active)))
 
 
 @njit(nogil=True, cache=True)
@@ -300,7 +315,7 @@ def _coarsen(counted, cells, size, coarse_size, maps, offset):
 
 @njit(nogil=True, cache=True)
 def _score(counted, cells, loss):
-    """gq of a histogram in fixed point."""
+    """Gq of a histogram in fixed point."""
     classes = counted.shape[1]
     majority = np.int64(0)
     lost = np.int64(0)

@@ -83,7 +83,7 @@ def expected_loss_table(epsilon: float) -> np.ndarray:
 
 
 def grid_quality(counts: np.ndarray, epsilon: float) -> float:
-    """gq of one histogram, from the definition.
+    """Gq of one histogram, from the definition.
 
     Parameters
     ----------
@@ -103,5 +103,5 @@ def grid_quality(counts: np.ndarray, epsilon: float) -> float:
 
 
 def expected_errors(contingency: ContingencyTable, counts: np.ndarray, epsilon: float) -> float:
-    """n − gq: expected misclassified records of a grid's histogram (for two classes, Eq. 1 of [A])."""
+    """N − gq: expected misclassified records of a grid's histogram (for two classes, Eq. 1 of [A])."""
     return contingency.n - grid_quality(counts, epsilon)

@@ -83,7 +83,9 @@ def normalised_prior(noisy_counts: np.ndarray) -> tuple[Fraction, ...]:
     return tuple(Fraction(count, total) if total else Fraction(1, len(kept)) for count in kept)
 
 
-def rank_attributes(contingency: ContingencyTable, schema: Schema, prior: Sequence[Fraction] | None = None) -> list[Fraction]:
+def rank_attributes(
+    contingency: ContingencyTable, schema: Schema, prior: Sequence[Fraction] | None = None
+) -> list[Fraction]:
     """Cor of every attribute, or Cor_p where a prior is given, in the order of the schema.  Private."""
     tables = (contingency.marginal(j, len(taxonomy.leaves)) for j, taxonomy in enumerate(schema.taxonomies))
     if prior is None:

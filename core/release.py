@@ -14,7 +14,7 @@ from core.errors import CancelledError, PrivacyError
 from core.grid import GridSpace
 from core.mechanisms import Noise, Spend
 from core.plan import Plan, SizeSource, make_plan
-from core.pool import score_pool
+from core.pool import Scorer, score_pool
 from core.quality import SCALE
 from core.ranking import CORRELATION_SENSITIVITY, normalised_prior, prior_sensitivity, rank_attributes
 from core.ranking import SCALE as RANKING_SCALE
@@ -101,6 +101,7 @@ def run(
     *,
     split: Split | None = None,
     threads: int | None = None,
+    scorer: Scorer = score_pool,
     progress: StageProgress | None = None,
 ) -> Release:
     """Release a table with ε-differential privacy under adding or removing one record.
@@ -117,6 +118,7 @@ def run(
         The officer's own shares.
     threads : int, optional
         For scoring; all cores by default.
+    scorer : callable, default `score_pool`
     progress : callable, optional
         See `StageProgress`.
 
@@ -134,7 +136,8 @@ def run(
     plan = make_plan(recipe, schema, epsilon, n, source, split)
 
     _step(report, "features", 0)
-    space, cap, drawn, dropped = plan.space, plan.cap, list(plan.space.names), []
+    space, cap, drawn = plan.space, plan.cap, list(plan.space.names)
+    dropped: list[str] = []
     if plan.feature_selection:
         drawn = _select_attributes(contingency, schema, plan, noise, spends)
         space, cap, dropped = plan.narrow(drawn)
@@ -143,7 +146,7 @@ def run(
     columns = [schema.names.index(name) for name in space.names]
     table = contingency if len(columns) == len(schema.names) else contingency.select(columns)
     pool = plan.pool(space, cap)
-    scores = score_pool(
+    scores = scorer(
         table, chosen_schema, pool, float(plan.budget[HISTOGRAM]), threads=threads,
         progress=lambda done, total: report("scores", done, total),
     )  # fmt: skip
@@ -167,7 +170,7 @@ def _size(
     contingency: ContingencyTable, schema: Schema, recipe: Recipe, epsilon: Fraction, noise: Noise, spends: list[Spend],
     split: Split | None,
 ) -> tuple[int, SizeSource]:  # fmt: skip
-    """n as the recipe has it: declared, bought, or exact."""
+    """N as the recipe has it: declared, bought, or exact."""
     if schema.size is not None and recipe.size != "always noisy":
         return schema.size, "declared"
     if recipe.size == "exact":

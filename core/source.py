@@ -415,18 +415,17 @@ def _check_file(path: Path, name: str, suffix: str) -> None:
 
 def _read_text(connection: Any, address: str, name: str, suffix: str) -> Any:
     """A CSV or TSV file with every column as text."""
-    delimiter = "\t" if suffix == ".tsv" else ","
-    if "://" not in address:
-        header, second = _first_lines(Path(address), name)
-        if suffix == ".csv":
-            delimiter = max(",;\t|", key=header.count)
-        names = next(csv.reader([header], delimiter=delimiter), [])
-        _check_names(names, name)
-        _check_header(names, next(csv.reader([second], delimiter=delimiter), []), name)
+    if "://" in address:
+        return connection.read_csv(address, header=True, all_varchar=True)
+    header, second = _first_lines(Path(address), name)
+    delimiter = "\t" if suffix == ".tsv" else max(",;\t|", key=header.count)
+    names = next(csv.reader([header], delimiter=delimiter), [])
+    _check_names(names, name)
+    _check_header(names, next(csv.reader([second], delimiter=delimiter), []), name)
     return connection.read_csv(
-        address, header=True, delim=delimiter, quotechar='"', all_varchar=True, nullstr="", auto_detect=False,
-        columns=dict.fromkeys(names, "VARCHAR"), encoding="utf-8",
-    ) if "://" not in address else connection.read_csv(address, header=True, all_varchar=True)  # fmt: skip
+        address, header=True, delim=delimiter, quote='"', nullstr="", auto_detect=False,
+        columns=dict.fromkeys(names, "VARCHAR"),
+    )  # fmt: skip
 
 
 def _first_lines(path: Path, name: str) -> tuple[str, str]:
@@ -500,8 +499,7 @@ def _cell_text(cell: Any) -> str | None:
 
 
 _MESSAGES: tuple[tuple[str, str], ...] = (
-    ("unicode", "is not UTF-8 text: save it as “CSV UTF-8” and upload it again."),
-    ("utf-8", "is not UTF-8 text: save it as “CSV UTF-8” and upload it again."),
+    ("invalid unicode", "is not UTF-8 text: save it as “CSV UTF-8” and upload it again."),
     ("expected number of columns", "has a line with more or fewer cells than its header; correct the line."),
     ("csv error", "has a line with more or fewer cells than its header, or an unclosed quote; correct the line."),
 )
@@ -516,5 +514,3 @@ def _reading(name: str) -> Iterator[None]:
         text = str(error).lower()
         reason = next((sentence for key, sentence in _MESSAGES if key in text), "cannot be read; export the table again.")
         raise InputError(f"“{name}” {reason}") from None
-
-

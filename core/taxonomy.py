@@ -6,6 +6,7 @@ deeper level, so that every level is a partition of the declared domain.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -217,7 +218,7 @@ def _interval_defects(attribute: str, root: Node) -> list[Defect]:
             continue
         children = _in_order(node).children
         parts = [(child.label, span) for child in children if (span := _span(child)) is not None]
-        for (before, left), (after, right) in zip(parts, parts[1:], strict=False):
+        for (before, left), (after, right) in itertools.pairwise(parts):
             if right.low < left.high:
                 defects.append(Defect(attribute, after, f"the interval overlaps “{before}”; make them meet."))
             elif right.low > left.high:
@@ -254,7 +255,7 @@ def _in_order(node: Node) -> Node:
     children = tuple(_in_order(child) for child in node.children)
     spans = [_span(child) for child in children]
     if any(spans):
-        order = sorted(range(len(children)), key=lambda i: (span.low if (span := spans[i]) else math.inf))
+        order = sorted(range(len(children)), key=lambda i: span.low if (span := spans[i]) else math.inf)
         children = tuple(children[i] for i in order)
     return Node(node.label, children)
 

@@ -1,0 +1,131 @@
+"""Suggested taxonomies, for tables that come without one."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.errors import InputError
+from core.schema import Label
+from core.source import TableSource
+from core.taxonomy import MISSING, Node, Taxonomy
+
+BINS = 16
+"""Leaves of a suggested numeric taxonomy."""
+
+MAX_SUGGESTED_VALUES = 1_000
+"""A column of text with more distinct values gets no suggestion."""
+
+
+def suggest_numeric(
+    attribute: str, low: float, high: float, *, integer: bool, suggested: bool, missing: bool = False
+) -> Taxonomy:
+    """Equal-width bins over a declared range, joined in pairs level by level.
+
+    Parameters
+    ----------
+    attribute : str
+    low, high : float
+        Least and greatest value that may occur; `low` < `high`.
+    integer : bool
+        True: edges are whole numbers, and a range of few numbers gets one bin each.
+    suggested : bool
+        True where the range was read from the private data.
+    missing : bool, default False
+        Add a leaf ``missing``.
+
+    Returns
+    -------
+    Taxonomy
+        Of at most 16 leaves and at least two levels below the root where the range allows.
+    """
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(f"The range of “{attribute}” must be two numbers, the smaller one first.")
+    edges = _edges(low, high, integer)
+    nodes = [Node(f"({left}, {right}]") for left, right in itertools.pairwise(edges)]
+    while len(nodes) > 2:
+        pairs = [nodes[i : i + 2] for i in range(0, len(nodes), 2)]
+        nodes = [Node(_joined(pair), tuple(pair)) if len(pair) > 1 else pair[0] for pair in pairs]
+    root = Node(_joined(nodes), tuple(nodes))
+    return Taxonomy(attribute, _with_missing(root) if missing else root, suggested)
+
+
+def suggest_categorical(attribute: str, values: Sequence[str], *, suggested: bool, missing: bool = False) -> Taxonomy:
+    """Root and leaves.
+
+    Parameters
+    ----------
+    attribute : str
+    values : sequence of str
+        At least two with ``missing``.
+    suggested : bool
+        True where the values were read from the private data.
+    missing : bool, default False
+        Add a leaf ``missing``.
+    """
+    leaves = list(values) + ([MISSING] if missing and MISSING not in values else [])
+    return Taxonomy(attribute, Node("Any", tuple(Node(value) for value in leaves)), suggested)
+
+
+def suggest_from_data(
+    source: TableSource, label: Label, *, missing_leaf: bool = False
+) -> tuple[dict[str, Taxonomy], dict[str, str]]:
+    """A taxonomy for every column but the label, made by looking at the private data and marked so.
+
+    Parameters
+    ----------
+    source : TableSource
+    label : Label
+    missing_leaf : bool, default False
+        Add a leaf ``missing`` where a column has empty cells.
+
+    Returns
+    -------
+    dict of str to Taxonomy
+    dict of str to str
+        Columns without a suggestion, and why.
+    """
+    columns = [column for column in source.columns if column != label.name]
+    absent = source.missing_cells(columns) if missing_leaf else {}
+    found: dict[str, Taxonomy] = {}
+    skipped: dict[str, str] = {}
+    for column in columns:
+        missing = column in absent
+        values = source.distinct_values(column, MAX_SUGGESTED_VALUES)
+        if len(values) + missing < 2:
+            skipped[column] = "it holds a single value"
+            continue
+        span = source.numeric_range(column)
+        if span is not None and len(values) > 2:
+            low, high, whole = span
+            found[column] = suggest_numeric(column, low, high, integer=whole, suggested=True, missing=missing)
+        elif len(values) <= MAX_SUGGESTED_VALUES:
+            found[column] = suggest_categorical(column, values, suggested=True, missing=missing)
+        else:
+            skipped[column] = f"it holds more than {MAX_SUGGESTED_VALUES:,} different texts"
+    return found, skipped
+
+
+def _edges(low: float, high: float, integer: bool) -> list[float]:
+    """Ascending edges; the first lies below `low`, as intervals are open on the left."""
+    if integer:
+        start, end = math.floor(low) - 1, math.ceil(high)
+        return [float(edge) for edge in np.unique(np.rint(np.linspace(start, end, min(BINS, end - start) + 1)))]
+    step = 10.0 ** math.floor(math.log10((high - low) / BINS))
+    digits = max(0, -math.floor(math.log10(step))) + 2
+    outer = math.ceil(low / step - 1) * step, math.ceil(high / step) * step
+    return [round(float(edge), digits) for edge in np.linspace(*outer, BINS + 1)]
+
+
+def _joined(nodes: Sequence[Node]) -> str:
+    first, last = nodes[0].interval, nodes[-1].interval
+    assert first is not None
+    assert last is not None
+    return f"({first.low}, {last.high}]"
+
+
+def _with_missing(root: Node) -> Node:
+    return Node("Any", (root, Node(MISSING)))
