@@ -15,11 +15,11 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from core.contingency import group_rows
+from core.encoding import Records
 from core.errors import InputError
 from core.grid import Grid
 from core.release import Release
 from core.schema import Schema
-from core.source import Records
 from core.synthesis import repaired_counts
 from core.taxonomy import Taxonomy
 

@@ -23,6 +23,7 @@ import numpy as np
 from core.budget import parse_epsilon, parse_split
 from core.bundle import make_bundle
 from core.classifiers import CLASSIFIERS
+from core.encoding import read_contingency, read_records
 from core.errors import InputError, PrivPfCError
 from core.evaluation import METHODS, Evaluation, Result
 from core.grid import GridSpace
@@ -33,7 +34,7 @@ from core.ranking import rank_attributes
 from core.recipes import RECIPES, recipe_named
 from core.release import grid_histogram, run
 from core.schema import Label, MissingPolicy, PrivacyUnit, Schema
-from core.source import TableSource, label_values, open_table, read_contingency, read_records
+from core.source import TableSource, label_values, open_table
 from core.taxonomy_build import suggest_from_data
 from core.taxonomy_io import read_taxonomies
 

@@ -25,13 +25,13 @@ from core.classifiers import (
     release_samples,
 )
 from core.contingency import ContingencyTable
+from core.encoding import Records
 from core.errors import CancelledError, InputError
 from core.mechanisms import Noise
 from core.pool import Scorer, score_pool
 from core.recipes import RECIPES
 from core.release import run
 from core.schema import Schema
-from core.source import Records
 
 NOISE_FREE, MAJORITY = "noise-free", "majority"
 
