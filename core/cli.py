@@ -28,7 +28,7 @@ from core.errors import InputError, PrivPfCError
 from core.evaluation import METHODS, Evaluation, Result
 from core.grid import GridSpace
 from core.mechanisms import Noise, NumpyNoise, OpenDPNoise
-from core.plan import make_plan
+from core.plan import make_plan, size_source
 from core.quality import expected_errors
 from core.ranking import rank_attributes
 from core.recipes import RECIPES, recipe_named
@@ -106,10 +106,8 @@ def preview(options: argparse.Namespace) -> None:
     _notice_dropped(table.dropped)
     split = parse_split(options.split) if options.split else None
     recipe = recipe_named(options.recipe)
-    declared = schema.size is not None
     n = schema.size if schema.size is not None else table.contingency.n
-    bought = recipe.size == "always noisy" or (recipe.size == "noisy" and not declared)
-    plan = make_plan(recipe, schema, epsilon, n, "noisy" if bought else "declared" if declared else "exact", split)
+    plan = make_plan(recipe, schema, epsilon, n, size_source(recipe, schema), split)
     scores = rank_attributes(table.contingency, schema)
     ranking = sorted(zip(schema.names, map(float, scores), strict=True), key=lambda pair: -pair[1])
     if options.json:

@@ -24,6 +24,13 @@ CAP_STRETCH = 8
 SizeSource = Literal["declared", "noisy", "exact"]
 
 
+def size_source(recipe: Recipe, schema: Schema) -> SizeSource:
+    """Where a recipe takes n from: the declaration, a noisy count, or the exact count."""
+    if schema.size is not None and recipe.size != "always noisy":
+        return "declared"
+    return "exact" if recipe.size == "exact" else "noisy"
+
+
 @dataclass(frozen=True)
 class Plan:
     """The public frame of a release.  As private as n is: exact n makes it curator-only.

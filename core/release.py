@@ -13,7 +13,7 @@ from core.contingency import ContingencyTable
 from core.errors import CancelledError, PrivacyError
 from core.grid import GridSpace
 from core.mechanisms import Noise, Spend
-from core.plan import Plan, SizeSource, make_plan
+from core.plan import Plan, SizeSource, make_plan, size_source
 from core.pool import Scorer, score_pool
 from core.quality import SCALE
 from core.ranking import CORRELATION_SENSITIVITY, normalised_prior, prior_sensitivity, rank_attributes
@@ -171,14 +171,15 @@ def _size(
     split: Split | None,
 ) -> tuple[int, SizeSource]:  # fmt: skip
     """N as the recipe has it: declared, bought, or exact."""
-    if schema.size is not None and recipe.size != "always noisy":
-        return schema.size, "declared"
-    if recipe.size == "exact":
-        return contingency.n, "exact"
+    source = size_source(recipe, schema)
+    if source == "declared" and schema.size is not None:
+        return schema.size, source
+    if source == "exact":
+        return contingency.n, source
     granted = recipe.budget(epsilon, size=True, features=False, split=split)[SIZE]
     noisy, spend = noise.counts("number of records", np.array([contingency.n]), granted)
     spends.append(spend)
-    return int(noisy[0]), "noisy"
+    return int(noisy[0]), source
 
 
 def _select_attributes(

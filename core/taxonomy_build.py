@@ -1,14 +1,15 @@
-"""Suggested taxonomies, for tables that come without one."""
+"""Taxonomies from ranges, lists, tables of levels or, marked so, from the data."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import Defect, InputError, TaxonomyError
 from core.schema import Label
 from core.source import TableSource
 from core.taxonomy import MISSING, Node, Taxonomy
@@ -129,3 +130,69 @@ def _joined(nodes: Sequence[Node]) -> str:
 
 def _with_missing(root: Node) -> Node:
     return Node("Any", (root, Node(MISSING)))
+
+
+def level_table(taxonomy: Taxonomy, depth: int | None = None) -> list[list[str]]:
+    """A taxonomy as a table: one row a leaf, its nodes from level 1 to the leaf.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+    depth : int, optional
+        Number of columns.  More than the height: new levels before the last, where every leaf stands for itself;
+        fewer: the finest levels above the leaves are left out.
+
+    Returns
+    -------
+    list of list of str
+    """
+    depth = taxonomy.height if depth is None else depth
+    kept = [min(level, taxonomy.height) for level in range(1, depth)] + [taxonomy.height]
+    columns = [[taxonomy.labels(level)[place] for place in taxonomy.level_maps[level]] for level in kept]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def from_level_table(attribute: str, root: str, rows: Sequence[Sequence[str]], suggested: bool = False) -> Taxonomy:
+    """The taxonomy of such a table; rows need not stand in order, and empty rows are ignored.
+
+    Parameters
+    ----------
+    attribute, root : str
+    rows : sequence of sequence of str
+        A leaf repeated to the left stands for itself on those levels; an empty cell takes the label on its right.
+    suggested : bool, default False
+
+    Raises
+    ------
+    TaxonomyError
+        With every defect of the tree.
+    """
+    tree: dict[str, dict[str, Any]] = {}
+    repeated: list[Defect] = []
+    for row in rows:
+        labels = _filled(row)
+        if not labels:
+            continue
+        below: dict[str, Any] = tree
+        for label in labels[:-1]:
+            below = below.setdefault(label, {})
+        if labels[-1] in below:
+            repeated.append(Defect(attribute, labels[-1], "the finest group stands in two rows; keep one."))
+        below[labels[-1]] = {}
+    if repeated:
+        raise TaxonomyError(repeated)
+    return Taxonomy(attribute, _node(root, tree), suggested)
+
+
+def _filled(row: Sequence[str]) -> list[str]:
+    """Labels from level 1 to the leaf, the leaf once."""
+    labels = list(row)
+    for place in range(len(labels) - 2, -1, -1):
+        labels[place] = labels[place] or labels[place + 1]
+    while len(labels) > 1 and labels[-1] == labels[-2]:
+        labels.pop()
+    return labels if any(labels) else []
+
+
+def _node(label: str, below: dict[str, Any]) -> Node:
+    return Node(label, tuple(_node(child, rest) for child, rest in below.items()))

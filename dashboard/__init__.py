@@ -1,0 +1,1 @@
+"""The Streamlit application: a thin skin over `core`."""

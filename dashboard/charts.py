@@ -1,0 +1,135 @@
+"""core results → Plotly figures.  No Streamlit here; every axis has a title with its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.taxonomy import Taxonomy
+
+# Okabe and Ito's palette, told apart by colour-blind people.
+BLUE, ORANGE, GREEN, VERMILION, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#8C8C8C"
+
+MAX_DRAWN_NODES = 400
+"""Levels that would make a tree larger than this are left out of its picture."""
+
+_LAYOUT = {
+    "paper_bgcolor": "rgba(0,0,0,0)",
+    "plot_bgcolor": "rgba(0,0,0,0)",
+    "margin": {"l": 10, "r": 20, "t": 20, "b": 10},
+    "hoverlabel": {"namelength": -1},
+    "legend": {"orientation": "h", "y": 1.08, "x": 0},
+    "colorway": [BLUE, ORANGE, GREEN, VERMILION, SKY],
+}
+
+
+def taxonomy_figure(taxonomy: Taxonomy) -> tuple[go.Figure, int]:
+    """A taxonomy as an icicle, from the root (left) to the leaves (right).
+
+    Returns
+    -------
+    go.Figure
+    int
+        The deepest level drawn: deeper ones would make the picture too dense.
+    """
+    depth = 1
+    while depth < taxonomy.height and sum(taxonomy.level_sizes[: depth + 2]) <= MAX_DRAWN_NODES:
+        depth += 1
+    ids, labels, parents, values, levels = [], [], [], [], []
+    for level in range(depth + 1):
+        maps = taxonomy.level_maps
+        for place, node in enumerate(taxonomy.nodes(level)):
+            leaf = int(np.searchsorted(maps[level], place))
+            if level and not taxonomy.nodes(level - 1)[maps[level - 1][leaf]].children:
+                continue  # a leaf above: it stands for itself and is drawn once
+            ids.append(f"{level}/{place}")
+            labels.append(node.label)
+            parents.append(f"{level - 1}/{maps[level - 1][leaf]}" if level else "")
+            values.append(len(node.leaves()))
+            levels.append(level)
+    palette = [SKY, BLUE, GREEN, ORANGE, VERMILION]
+    figure = go.Figure(
+        go.Icicle(
+            ids=ids,
+            labels=labels,
+            parents=parents,
+            values=values,
+            branchvalues="total",
+            marker={"colors": [palette[level % len(palette)] for level in levels], "line": {"width": 1, "color": "white"}},
+            textfont={"size": 13},
+            tiling={"orientation": "h"},
+            hovertemplate="%{label}<br>%{value} leaves<extra></extra>",
+            sort=False,
+        )
+    )
+    drawn = taxonomy.level_sizes[depth]
+    figure.update_layout(**_LAYOUT, height=int(min(900, max(260, 22 * drawn))))
+    return figure, depth
+
+
+def pool_curve(epsilons: Sequence[float], sizes: Sequence[int], chosen: float, chosen_size: int, limit: int) -> go.Figure:
+    """Pool size against ε, with the chosen point and the recipe's limit."""
+    figure = go.Figure()
+    figure.add_scatter(x=epsilons, y=sizes, mode="lines", name="pool size", line={"color": BLUE, "width": 3})
+    figure.add_scatter(
+        x=[chosen],
+        y=[chosen_size],
+        mode="markers",
+        name="your choice",
+        marker={"color": VERMILION, "size": 12, "symbol": "diamond"},
+    )
+    figure.add_hline(y=limit, line={"color": GREY, "dash": "dash"}, annotation_text=f"limit of the recipe: {limit:,}")
+    figure.update_xaxes(type="log", title="privacy budget (ε), logarithmic")
+    figure.update_yaxes(type="log", title="candidate grids (number), logarithmic", tickformat=",")
+    figure.update_layout(**_LAYOUT, height=380)
+    figure.update_traces(hovertemplate="ε = %{x:.3g}<br>%{y:,} grids<extra></extra>")
+    return figure
+
+
+def ranking_chart(names: Sequence[str], scores: Sequence[float], label: str) -> go.Figure:
+    """Attributes by the modified χ², the strongest first."""
+    order = np.argsort(scores)
+    figure = go.Figure(
+        go.Bar(
+            x=[scores[i] for i in order],
+            y=[names[i] for i in order],
+            orientation="h",
+            marker_color=BLUE,
+            hovertemplate="%{y}<br>%{x:,.0f} records<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title=f"association with “{label}” (modified χ², records)", tickformat=",")
+    figure.update_yaxes(automargin=True, type="category")
+    figure.update_layout(**_LAYOUT, height=max(220, 60 + 24 * len(names)))
+    return figure
+
+
+def error_chart(rows: Sequence[Mapping[str, object]], classifiers: Mapping[str, str]) -> go.Figure:
+    """Mean misclassification of each method by classifier, with the standard deviation over folds and repeats.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        With ``method``, ``classifier``, ``mean``, ``sd`` (shares, 0 to 1; ``sd`` None for a single run).
+    classifiers : dict of str to str
+        Name → words.
+    """
+    colors = {0: GREY, 1: VERMILION, 2: GREEN}
+    figure = go.Figure()
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    for place, method in enumerate(methods):
+        chosen = [row for row in rows if row["method"] == method]
+        figure.add_bar(
+            x=[classifiers[str(row["classifier"])] for row in chosen],
+            y=[100 * float(str(row["mean"])) for row in chosen],
+            error_y={"type": "data", "array": [100 * float(str(row["sd"] or 0)) for row in chosen], "visible": True},
+            name=str(method),
+            marker_color=colors[place % 3],
+            hovertemplate="%{x}<br>%{y:.1f} % misclassified<extra>" + str(method) + "</extra>",
+        )
+    figure.update_yaxes(title="misclassified held-out records (%)", rangemode="tozero")
+    figure.update_xaxes(title="classifier")
+    figure.update_layout(**_LAYOUT, barmode="group", height=420)
+    return figure

@@ -1,0 +1,1 @@
+"""One file a page; pages do not import each other."""
