@@ -119,7 +119,7 @@ def to_records(scores: np.ndarray) -> np.ndarray:
 
 def warm_up() -> None:
     """Compile the kernels (kept on disk), so that nobody waits for it later."""
-    counts = np.ones((1, 2), dtype=np.int64)
+    counts = np.ones((1, 1), dtype=np.int64)
     levels = np.ones((1, 1), dtype=np.int8)
     tree = Tree(
         levels, np.zeros(1, dtype=np.int64), np.zeros((1, 1), dtype=np.uint16), counts, np.ones(1, dtype=np.int64),
@@ -141,7 +141,8 @@ class Tree:
     place : ndarray of int64, shape (grids,)
         Where each grid of the pool stands in `levels`.
     codes : ndarray of uint16, shape (attributes, rows)
-    counts : ndarray of int64, shape (rows, classes)
+    counts : ndarray of int64, shape (rows, words)
+        Class counts packed in pairs; see `core.pool_kernels`.
     heights : ndarray of int64, shape (attributes,)
     sizes : ndarray of int64, shape (attributes, levels)
     maps : ndarray of uint16
@@ -180,16 +181,25 @@ class Tree:
                     offsets[j, fine, coarse] = filled
                     filled += len(first_leaf)
         distinct, place = _sorted(np.ascontiguousarray(levels[:, columns]))
+        # The kernels number occupied cells only, so a row without records would have no cell.
+        occupied = contingency.counts.any(axis=1)
         return cls(
             levels=distinct,
             place=place,
-            codes=np.ascontiguousarray(contingency.codes[:, columns].T),
-            counts=contingency.counts,
+            codes=np.ascontiguousarray(contingency.codes[occupied][:, columns].T),
+            counts=_packed(contingency.counts[occupied]),
             heights=heights,
             sizes=sizes,
             maps=np.concatenate(maps),
             offsets=offsets,
         )
+
+
+def _packed(counts: np.ndarray) -> np.ndarray:
+    """Two class counts in each 64-bit word, the first in its lower half."""
+    even = np.zeros((len(counts), counts.shape[1] + counts.shape[1] % 2), dtype=np.int64)
+    even[:, : counts.shape[1]] = counts
+    return np.ascontiguousarray(even[:, 0::2] | (even[:, 1::2] << 32))
 
 
 def _sorted(levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

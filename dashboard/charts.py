@@ -82,7 +82,9 @@ def pool_curve(epsilons: Sequence[float], sizes: Sequence[int], chosen: float, c
     )
     figure.add_hline(y=limit, line={"color": GREY, "dash": "dash"}, annotation_text=f"limit of the recipe: {limit:,}")
     figure.update_xaxes(type="log", title="privacy budget (ε), logarithmic")
-    figure.update_yaxes(type="log", title="candidate grids (number), logarithmic", tickformat=",")
+    figure.update_yaxes(
+        type="log", title="candidate grids (number), logarithmic", tickformat=",", dtick=1, minor={"dtick": "D1"}
+    )
     figure.update_layout(**_LAYOUT, height=380)
     figure.update_traces(hovertemplate="ε = %{x:.3g}<br>%{y:,} grids<extra></extra>")
     return figure
@@ -100,7 +102,7 @@ def ranking_chart(names: Sequence[str], scores: Sequence[float], label: str) -> 
             hovertemplate="%{y}<br>%{x:,.0f} records<extra></extra>",
         )
     )
-    figure.update_xaxes(title=f"association with “{label}” (modified χ², records)", tickformat=",")
+    figure.update_xaxes(title=f"modified χ² with “{label}” (records)", tickformat=",")
     figure.update_yaxes(automargin=True, type="category")
     figure.update_layout(**_LAYOUT, height=max(220, 60 + 24 * len(names)))
     return figure

@@ -24,7 +24,7 @@ def downloads(finished: FinishedRelease) -> None:
     """All files at once, and one by one."""
     stamp = finished.created.strftime("%Y%m%d-%H%M%S")
     st.download_button(
-        "Download everything (ZIP)", finished.bundle.archive(), f"release-{stamp}.zip", "application/zip", type="primary",
+        "Download all (ZIP)", finished.bundle.archive(), f"release-{stamp}.zip", "application/zip", type="primary",
         icon=":material/download:", on_click="ignore",
     )  # fmt: skip
     with st.expander("Single files"):

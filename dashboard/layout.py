@@ -87,12 +87,19 @@ def sidebar(workspace: Workspace) -> None:
             lines.append(("Privacy budget (ε)", "not a number"))
         lines.append(("Recipe", workspace.recipe_name))
         lines.append(("Split", _split_text(workspace)))
-        st.markdown("\n".join(f"- **{name}:** {_plain(value)}" for name, value in lines))
+        st.caption("  \n".join(f"**{name}:** {_plain(value)}" for name, value in lines))
         if workspace.releases:
             spent = float(workspace.spent_on_table)
             st.caption(
                 f"Releases of this table so far: ε = {spent:g} in all. Budgets of releases about the same people add up."
             )
+
+
+def figure(label: str, value: str, note: str = "") -> None:
+    """One number in a frame, with its unit in the label and a note that may wrap."""
+    with st.container(border=True, height="stretch", gap="small"):
+        st.metric(label, value)
+        st.caption(_plain(note))
 
 
 @contextmanager

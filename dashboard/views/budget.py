@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import streamlit as st
 
-from core.budget import parse_epsilon
+from core.budget import STEPS, parse_epsilon
 from core.errors import PrivPfCError
 from core.recipes import RECIPES
 from dashboard import layout, text
@@ -46,12 +46,16 @@ def _meaning(ws: Workspace) -> None:
     epsilon = float(ws.epsilon) * rows
     who = ws.unit_who or "record"
     factor, sure, whole = st.columns(3)
-    factor.metric(
-        "Odds change by at most", f"× {np.exp(epsilon):,.3g}" if epsilon < 50 else "no limit worth the name", border=True
-    )
-    sure.metric("50 % likely becomes at most", f"{100 * text.certainty(epsilon):.1f} %", border=True)
-    whole.metric(f"ε for one {who}", f"{epsilon:g}", f"{rows} row(s) each × {ws.epsilon_text}", delta_color="off",
-                 delta_arrow="off", border=True)  # fmt: skip
+    with factor:
+        layout.figure(
+            "Odds change by at most", f"× {np.exp(epsilon):,.3g}" if epsilon < 50 else "any factor", "e to the power of ε"
+        )
+    with sure:
+        layout.figure(
+            "50 % likely becomes at most", f"{100 * text.certainty(epsilon):.1f} %", "for any fact about one " + who
+        )
+    with whole:
+        layout.figure(f"ε for one {who}", f"{epsilon:g}", f"{rows:,} row(s) each × ε = {ws.epsilon_text}")
     st.markdown(text.epsilon_meaning(epsilon, who))
     st.caption(text.epsilon_advice(epsilon))
 
@@ -83,17 +87,14 @@ def _split(ws: Workspace) -> None:
         ws.own_split = (low, high - low, 100 - high)
     else:
         ws.own_split = None
-    rows = []
     bought = ws.recipe.size == "always noisy" or (ws.recipe.size == "noisy" and ws.size is None)
-    try:
+    rows: dict[str, dict[str, str]] = {}
+    with layout.one_sentence():
         for title, features in _paths(ws):
             budget = ws.recipe.budget(ws.epsilon, size=bought, features=features, split=ws.split)
-            parts = {text.STEPS[step]: _part(part, budget.epsilon) for step, part in budget.parts.items()}
-            rows.append({"Path": title} | parts)
-    except PrivPfCError as error:
-        st.error(str(error), icon=":material/error:")
-    if rows:
-        st.dataframe(rows, hide_index=True)
+            for step, part in budget.parts.items():
+                rows.setdefault(step, {"Step": text.STEPS[step]})[title] = _part(part, budget.epsilon)
+        st.dataframe([{"Step": ""} | rows[step] for step in STEPS if step in rows], hide_index=True, placeholder="—")
         st.caption(
             "ε of each step, and its share of the whole; the parts sum to ε to the last digit. Attributes are chosen "
             "first only where the pool of candidate grids is too large."
@@ -102,10 +103,10 @@ def _split(ws: Workspace) -> None:
 
 def _paths(ws: Workspace) -> list[tuple[str, bool]]:
     """The ways a release may take, and whether attributes are selected on it."""
-    paths = [("usual", False)]
+    paths = [("ε, usually", False)]
     shared = ws.own_split is None or ws.own_split[0] > 0
     if ws.recipe.split_with_features is not None and shared:
-        paths.append(("with too many grids", True))
+        paths.append(("ε, with too many grids", True))
     return paths
 
 

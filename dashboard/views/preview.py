@@ -23,15 +23,16 @@ def _plan_kind(ws: Workspace, plan: Plan) -> Visibility:
 def _figures(ws: Workspace) -> None:
     plan = ws.plan()
     records, cap, pool, path = st.columns(4)
-    source = {"declared": "declared", "exact": "exact count", "noisy": "before noise"}[plan.size_source]
-    records.metric("Records (number)", f"{plan.n:,}", source, delta_color="off", delta_arrow="off", border=True)
-    cap.metric("Cell cap (cells a grid)", f"{plan.cap:,}", "largest histogram allowed", delta_color="off", delta_arrow="off",
-               border=True)  # fmt: skip
-    pool.metric("Pool (candidate grids)", f"{plan.pool_size:,}", f"limit {plan.recipe.pool_limit:,}", delta_color="off",
-                delta_arrow="off", border=True)  # fmt: skip
+    source = {"declared": "as declared", "exact": "exact count", "noisy": "exact; the release adds noise"}[plan.size_source]
     chosen = f"{plan.k} of {len(plan.space.names)}" if plan.feature_selection else f"all {len(plan.space.names)}"
-    path.metric("Attributes in the pool", chosen, "chosen privately first" if plan.feature_selection else "none left out",
-                delta_color="off", delta_arrow="off", border=True)  # fmt: skip
+    with records:
+        layout.figure("Records", f"{plan.n:,}", source)
+    with cap:
+        layout.figure("Cell cap", f"{plan.cap:,}", "cells in a candidate grid at most")
+    with pool:
+        layout.figure("Pool size", f"{plan.pool_size:,}", f"candidate grids; the recipe allows {plan.recipe.pool_limit:,}")
+    with path:
+        layout.figure("Attributes", chosen, "chosen privately first" if plan.feature_selection else "compete in the pool")
     layout.visibility(_plan_kind(ws, plan))
 
 

@@ -77,17 +77,16 @@ def _result(ws: Workspace, finished: FinishedRelease) -> None:
         st.warning(caveat, icon=":material/warning:")
     who = release.schema.unit.who
     spent, unit, rows, scale = st.columns(4)
-    spent.metric("Budget spent (ε, one record)", f"{float(release.spent):.4g}", f"of {float(release.epsilon):g} granted",
-                 delta_color="off", delta_arrow="off", border=True)  # fmt: skip
-    sure = 100 * text.certainty(float(release.unit_epsilon))
-    unit.metric(f"ε for one {who}", f"{float(release.unit_epsilon):g}", f"50 % becomes at most {sure:.0f} %",
-                delta_color="off", delta_arrow="off", border=True)  # fmt: skip
-    total = finished.bundle.manifest["synthetic_rows"]
-    rows.metric("Synthetic table (rows)", f"{total:,}", f"{release.counts.shape[0]:,} cells", delta_color="off",
-                delta_arrow="off", border=True)  # fmt: skip
-    noise = release.spends[-1].scale
-    scale.metric("Noise on each count (records)", f"± {noise:.3g}", "scale of the discrete Laplace noise", delta_color="off",
-                 delta_arrow="off", border=True)  # fmt: skip
+    with spent:
+        layout.figure("ε spent", f"{float(release.spent):.4g}", f"for one record, of {float(release.epsilon):g} granted")
+    with unit:
+        sure = 100 * text.certainty(float(release.unit_epsilon))
+        layout.figure(f"ε for one {who}", f"{float(release.unit_epsilon):g}", f"50 % likely becomes at most {sure:.0f} %")
+    with rows:
+        total = finished.bundle.manifest["synthetic_rows"]
+        layout.figure("Synthetic rows", f"{total:,}", f"from {release.counts.shape[0]:,} cells")
+    with scale:
+        layout.figure("Noise scale", f"{release.spends[-1].scale:.3g}", "records, on every count (discrete Laplace)")
     grid, ledger = st.columns(2, gap="large")
     with grid:
         st.markdown(f"**The chosen grid**, one of {release.pool_size:,} candidates")
