@@ -33,8 +33,11 @@ CLASSIFIERS = {
 NYSTROEM_COMPONENTS = 300
 """Landmarks of the approximated kernel (Williams and Seeger 2001)."""
 
-PRUNING = 3e-4
-"""Cost-complexity of CART as a share of the root's impurity; rpart calls it cp."""
+PRUNING = 12.0
+"""Cost-complexity of CART: a split must be worth so many records of the root's impurity (rpart's cp, times n)."""
+
+LEAF_RECORDS = 7.0
+"""Least weight of a leaf of CART, in records, as rpart's minbucket."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +141,12 @@ def error_rate(name: str, train: Samples, features: np.ndarray, truth: np.ndarra
 
 def _tree_error(train: Samples, features: np.ndarray, truth: np.ndarray, seed: int) -> float:
     shares = np.bincount(train.classes, train.weights) / train.weights.sum()
-    tree = DecisionTreeClassifier(ccp_alpha=PRUNING * (1 - np.sum(shares**2)), random_state=seed)
+    total = train.weights.sum()
+    tree = DecisionTreeClassifier(
+        ccp_alpha=PRUNING / total * (1 - np.sum(shares**2)),
+        min_weight_fraction_leaf=min(0.5, LEAF_RECORDS / total),
+        random_state=seed,
+    )
     tree.fit(train.features, train.classes, sample_weight=train.weights)
     return float(np.mean(tree.predict(features) != truth))
 

@@ -18,9 +18,9 @@ MAX_DRAWN_NODES = 400
 _LAYOUT = {
     "paper_bgcolor": "rgba(0,0,0,0)",
     "plot_bgcolor": "rgba(0,0,0,0)",
-    "margin": {"l": 10, "r": 20, "t": 20, "b": 10},
+    "margin": {"l": 10, "r": 20, "t": 50, "b": 10},
     "hoverlabel": {"namelength": -1},
-    "legend": {"orientation": "h", "y": 1.08, "x": 0},
+    "legend": {"orientation": "h", "y": 1.02, "x": 0, "yanchor": "bottom"},
     "colorway": [BLUE, ORANGE, GREEN, VERMILION, SKY],
 }
 
@@ -65,7 +65,8 @@ def taxonomy_figure(taxonomy: Taxonomy) -> tuple[go.Figure, int]:
         )
     )
     drawn = taxonomy.level_sizes[depth]
-    figure.update_layout(**_LAYOUT, height=int(min(900, max(260, 22 * drawn))))
+    figure.update_layout(**_LAYOUT, height=int(min(900, max(260, 50 + 22 * drawn))))
+    figure.update_layout(margin_t=10)
     return figure, depth
 
 
@@ -104,7 +105,7 @@ def ranking_chart(names: Sequence[str], scores: Sequence[float], label: str) -> 
     )
     figure.update_xaxes(title=f"modified χ² with “{label}” (records)", tickformat=",")
     figure.update_yaxes(automargin=True, type="category")
-    figure.update_layout(**_LAYOUT, height=max(220, 60 + 24 * len(names)))
+    figure.update_layout(**_LAYOUT, height=max(220, 90 + 24 * len(names)))
     return figure
 
 
@@ -131,7 +132,8 @@ def error_chart(rows: Sequence[Mapping[str, object]], classifiers: Mapping[str, 
             marker_color=colors[place % 3],
             hovertemplate="%{x}<br>%{y:.1f} % misclassified<extra>" + str(method) + "</extra>",
         )
-    figure.update_yaxes(title="misclassified held-out records (%)", rangemode="tozero")
+    top = max(100 * (float(str(row["mean"])) + float(str(row["sd"] or 0))) for row in rows)
+    figure.update_yaxes(title="misclassified held-out records (%)", range=[0, 1.08 * top])
     figure.update_xaxes(title="classifier")
     figure.update_layout(**_LAYOUT, barmode="group", height=420)
     return figure

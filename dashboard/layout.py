@@ -55,12 +55,19 @@ def next_step(workspace: Workspace, page: str) -> None:
     gap = workspace.gaps().get(page)
     if gap:
         st.info(f"Before the next step: {gap}", icon=":material/pending:")
-    link(following, f"Next: {following}", disabled=gap is not None)
+    if st.button(
+        f"Next: {following}",
+        type="primary" if gap is None else "secondary",
+        icon=":material/arrow_forward:",
+        disabled=gap is not None,
+        key=f"next-{page}",
+    ):
+        st.switch_page(PAGES[following][0])
 
 
-def link(page: str, label: str, disabled: bool = False) -> None:
+def link(page: str, label: str) -> None:
     """A link to a page."""
-    st.page_link(PAGES[page][0], label=label, icon=":material/arrow_forward:", disabled=disabled)
+    st.page_link(PAGES[page][0], label=label, icon=":material/arrow_forward:")
 
 
 def sidebar(workspace: Workspace) -> None:

@@ -88,13 +88,14 @@ def _split(ws: Workspace) -> None:
     else:
         ws.own_split = None
     bought = ws.recipe.size == "always noisy" or (ws.recipe.size == "noisy" and ws.size is None)
-    rows: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, str | None]] = {}
+    empty = dict.fromkeys(title for title, _ in _paths(ws))
     with layout.one_sentence():
         for title, features in _paths(ws):
             budget = ws.recipe.budget(ws.epsilon, size=bought, features=features, split=ws.split)
             for step, part in budget.parts.items():
-                rows.setdefault(step, {"Step": text.STEPS[step]})[title] = _part(part, budget.epsilon)
-        st.dataframe([{"Step": ""} | rows[step] for step in STEPS if step in rows], hide_index=True, placeholder="—")
+                rows.setdefault(step, {"Step": text.STEPS[step]} | empty)[title] = _part(part, budget.epsilon)
+        st.dataframe([rows[step] for step in STEPS if step in rows], hide_index=True, placeholder="—")
         st.caption(
             "ε of each step, and its share of the whole; the parts sum to ε to the last digit. Attributes are chosen "
             "first only where the pool of candidate grids is too large."

@@ -95,7 +95,7 @@ def _declare_label(ws: Workspace) -> None:
 
 
 def _declare_unit(ws: Workspace) -> None:
-    who, rows = st.columns([3, 2])
+    who, rows = st.columns([3, 2], vertical_alignment="bottom")
     ws.unit_who = who.text_input(
         "Who is protected?", ws.unit_who, placeholder="person, patient, household …", key="who"
     ).strip()

@@ -108,7 +108,7 @@ def _one_attribute(ws: Workspace) -> None:
         st.markdown("**Levels**")
         st.dataframe(
             [
-                {"Level": level, "Groups": size, "For example": ", ".join(tree.labels(level)[:3])}
+                {"Level": level, "Groups": size, "For example": ", ".join(tree.labels(level)[:2])}
                 for level, size in enumerate(tree.level_sizes)
             ],
             hide_index=True,

@@ -48,12 +48,12 @@ def _start(ws: Workspace, classifiers: tuple[str, ...], folds: int, repeats: int
 def _settings(ws: Workspace) -> None:
     """What to train and how often."""
     with st.form("utility"):
-        chosen, folds, repeats, button = st.columns([4, 1, 1, 1], vertical_alignment="bottom")
-        classifiers = chosen.pills(
+        classifiers = st.pills(
             "Classifiers", list(CLASSIFIERS), selection_mode="multi", default=["tree", "svm"], format_func=_SHORT.__getitem__,
             help="The approximate SVM (Nyström features and a linear machine) takes seconds, the exact one (LibSVM) minutes on "
             "tens of thousands of records.",
         )  # fmt: skip
+        folds, repeats, button = st.columns([2, 2, 2], vertical_alignment="bottom")
         parts = folds.number_input("Folds", 2, 10, 5, help="Parts of the table; each is held out once for testing.")
         times = repeats.number_input("Repeats", 1, 10, 1, help="How often the folds and the releases are drawn.")
         if button.form_submit_button("Measure", type="primary", icon=":material/query_stats:"):
