@@ -50,9 +50,11 @@ def needs(workspace: Workspace, *pages: str) -> bool:
 def next_step(workspace: Workspace, page: str) -> None:
     """What is still missing before the next page, or the way there."""
     titles = list(PAGES)
-    following = titles[titles.index(page) + 1]
+    place = titles.index(page)
+    following = titles[place + 1]
     st.divider()
-    gap = workspace.gaps().get(page)
+    gaps = workspace.gaps()
+    gap = next((gaps[earlier] for earlier in titles[: place + 1] if earlier in gaps), None)
     if gap:
         st.info(f"Before the next step: {gap}", icon=":material/pending:")
     if st.button(

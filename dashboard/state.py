@@ -205,7 +205,12 @@ class Workspace:
             return {"Data": "Choose a sample or upload a table."}
         if self.label_name is None or not self.label_values:
             found["Data"] = "Choose the label: the column that classifiers are to predict."
-        elif self.unit_rows is None or not self.unit_who.strip():
+        else:
+            try:
+                Label(self.label_name, self.label_values, self.label_suggested)
+            except PrivPfCError as error:
+                found["Data"] = str(error)
+        if "Data" not in found and (self.unit_rows is None or not self.unit_who.strip()):
             found["Data"] = "Say who is protected, and how many rows each has at most."
         if not self.used_taxonomies:
             found["Taxonomies"] = "Give at least one attribute a taxonomy."
@@ -215,7 +220,7 @@ class Workspace:
             except PrivPfCError as error:
                 found["Data"] = str(error)
         try:
-            _ = self.epsilon
+            self.recipe.budget(self.epsilon, size=False, features=False, split=self.split)
         except PrivPfCError as error:
             found["Privacy budget"] = str(error)
         return found

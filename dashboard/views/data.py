@@ -9,7 +9,7 @@ from core.visibility import Visibility
 from dashboard import layout, text
 from dashboard.state import Workspace, forget, once, workspace
 
-_WIDGETS = ("label", "label_values", "label_declared", "who", "rows", "size", "missing")
+_WIDGETS = ("label", "label_values", "label_declared", "who", "rows", "size", "size-public", "missing")
 
 
 def _choose_table(ws: Workspace) -> None:
@@ -104,12 +104,19 @@ def _declare_unit(ws: Workspace) -> None:
         help="If one person can stand in the table k times, the guarantee for that person is k times ε.",
     )  # fmt: skip
     ws.unit_rows = None if rows_each is None else int(rows_each)
-    size = st.number_input(
-        "Public rough number of records (optional)", min_value=1, value=ws.size, step=1000, placeholder="not declared",
-        key="size",
-        help="Only if the rough size of the table is no secret. Without it the recipe spends a little of the budget on it.",
-    )  # fmt: skip
-    ws.size = None if size is None else int(size)
+    public = st.toggle(
+        "The rough number of records is public knowledge",
+        value=ws.size is not None,
+        key="size-public",
+        help="Only if the rough size of the table is no secret. Otherwise the recipe spends a little of the budget on it.",
+    )
+    if public:
+        size = st.number_input(
+            "About how many records?", min_value=1, value=ws.size, step=1000, placeholder="a round number", key="size"
+        )
+        ws.size = None if size is None else int(size)
+    else:
+        ws.size = None
     policies = list(text.MISSING)
     policy = st.selectbox(
         "Records with missing values",

@@ -74,13 +74,10 @@ def _import(ws: Workspace, content: bytes) -> None:
 
 def _one_attribute(ws: Workspace) -> None:
     """Picture, levels and editor of one attribute."""
-    names = list(ws.columns)
-    name = st.selectbox(
-        "Attribute",
-        names,
-        format_func=lambda column: f"{column}  ·  {_status(ws, column)}",
-        key="attribute",
-    )
+    choice, state = st.columns([4, 1], vertical_alignment="bottom")
+    name = choice.selectbox("Attribute", ws.columns, key="attribute")
+    status = _status(ws, name)
+    state.badge(status, color="orange" if status == "suggested from data" else "green" if status == "declared" else "gray")
     tree = ws.taxonomies.get(name)
     if tree is None:
         st.info("This attribute has no taxonomy yet, so it is left out. Make one below.", icon=":material/pending:")
