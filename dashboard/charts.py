@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from core.taxonomy import Taxonomy
 
-# Okabe and Ito's palette, told apart by colour-blind people.
-BLUE, ORANGE, GREEN, VERMILION, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#8C8C8C"
+# Okabe and Ito’s palette, told apart by colour-blind people, and two greys.
+BLUE, ORANGE, GREEN, VERMILION, SKY, GREY, DARK = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#BDBDBD", "#6E6E6E"
 
 MAX_DRAWN_NODES = 400
 """Levels that would make a tree larger than this are left out of its picture."""
@@ -49,7 +49,8 @@ def taxonomy_figure(taxonomy: Taxonomy) -> tuple[go.Figure, int]:
             parents.append(f"{level - 1}/{maps[level - 1][leaf]}" if level else "")
             values.append(len(node.leaves()))
             levels.append(level)
-    palette = [SKY, BLUE, GREEN, ORANGE, VERMILION]
+    palette = [(SKY, "black"), (BLUE, "white"), (GREEN, "white"), (ORANGE, "black"), (VERMILION, "white")]
+    fills, inks = zip(*(palette[level % len(palette)] for level in levels), strict=True)
     figure = go.Figure(
         go.Icicle(
             ids=ids,
@@ -57,8 +58,9 @@ def taxonomy_figure(taxonomy: Taxonomy) -> tuple[go.Figure, int]:
             parents=parents,
             values=values,
             branchvalues="total",
-            marker={"colors": [palette[level % len(palette)] for level in levels], "line": {"width": 1, "color": "white"}},
-            textfont={"size": 13},
+            marker={"colors": fills, "line": {"width": 1, "color": "white"}},
+            leaf={"opacity": 1},
+            textfont={"size": 13, "color": inks},
             tiling={"orientation": "h"},
             hovertemplate="%{label}<br>%{value} leaves<extra></extra>",
             sort=False,
@@ -81,7 +83,9 @@ def pool_curve(epsilons: Sequence[float], sizes: Sequence[int], chosen: float, c
         name="your choice",
         marker={"color": VERMILION, "size": 12, "symbol": "diamond"},
     )
-    figure.add_hline(y=limit, line={"color": GREY, "dash": "dash"}, annotation_text=f"limit of the recipe: {limit:,}")
+    figure.add_scatter(
+        x=[min(epsilons), max(epsilons)], y=[limit, limit], mode="lines", name="limit", line={"color": GREY, "dash": "dash"}
+    )
     figure.update_xaxes(type="log", title="privacy budget (ε), logarithmic")
     figure.update_yaxes(
         type="log", title="candidate grids (number), logarithmic", tickformat=",", dtick=1, minor={"dtick": "D1"}
@@ -127,7 +131,7 @@ def error_chart(rows: Sequence[Mapping[str, object]], classifiers: Mapping[str, 
         figure.add_bar(
             x=[classifiers[str(row["classifier"])] for row in chosen],
             y=[100 * float(str(row["mean"])) for row in chosen],
-            error_y={"type": "data", "array": [100 * float(str(row["sd"] or 0)) for row in chosen], "visible": True},
+            error_y={"type": "data", "array": [100 * float(str(row["sd"] or 0)) for row in chosen], "color": DARK},
             name=str(method),
             marker_color=colors[place % 3],
             hovertemplate="%{x}<br>%{y:.1f} % misclassified<extra>" + str(method) + "</extra>",

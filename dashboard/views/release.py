@@ -87,38 +87,35 @@ def _result(ws: Workspace, finished: FinishedRelease) -> None:
         layout.figure("Synthetic rows", f"{total:,}", f"from {release.counts.shape[0]:,} cells")
     with scale:
         layout.figure("Noise scale", f"{release.spends[-1].scale:.3g}", "records, on every count (discrete Laplace)")
-    grid, ledger = st.columns(2, gap="large")
-    with grid:
-        st.markdown(f"**The chosen grid**, one of {release.pool_size:,} candidates")
-        if not release.grid:
-            st.caption("No attribute was worth the noise: only the classes are published. Try a larger ε.")
-        st.dataframe(
-            [
-                {
-                    "Attribute": name,
-                    "Level": level,
-                    "Groups": len(nodes),
-                    "For example": ", ".join(n.label for n in nodes[:3]),
-                }
-                for (name, level), nodes in zip(release.grid.items(), release.nodes, strict=True)
-            ],
-            hide_index=True,
-        )
-    with ledger:
-        st.markdown("**What the budget bought**")
-        st.dataframe(
-            [
-                {
-                    "Step": spend.step.capitalize(),
-                    "Mechanism": spend.mechanism,
-                    "ε granted": f"{float(spend.granted):.4g}",
-                    "ε spent": f"{float(spend.spent):.4g}",
-                    "Noise scale (records)": f"{spend.scale:.4g}",
-                }
-                for spend in release.spends
-            ],
-            hide_index=True,
-        )
+    st.markdown(f"**The chosen grid**, one of {release.pool_size:,} candidates")
+    if not release.grid:
+        st.caption("No attribute was worth the noise: only the classes are published. Try a larger ε.")
+    st.dataframe(
+        [
+            {
+                "Attribute": name,
+                "Level": level,
+                "Groups": len(nodes),
+                "For example": ", ".join(n.label for n in nodes[:3]),
+            }
+            for (name, level), nodes in zip(release.grid.items(), release.nodes, strict=True)
+        ],
+        hide_index=True,
+    )
+    st.markdown("**What the budget bought**")
+    st.dataframe(
+        [
+            {
+                "Step": spend.step.capitalize(),
+                "Mechanism": spend.mechanism,
+                "ε granted": f"{float(spend.granted):.4g}",
+                "ε spent": f"{float(spend.spent):.4g}",
+                "Noise scale (records)": f"{spend.scale:.4g}",
+            }
+            for spend in release.spends
+        ],
+        hide_index=True,
+    )
     layout.visibility(Visibility.PRIVATE_RELEASE)
     _head(finished)
 

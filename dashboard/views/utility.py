@@ -16,7 +16,7 @@ from dashboard.downloads import downloads
 from dashboard.jobs import Job, Report
 from dashboard.state import Workspace, workspace
 
-_TITLES = {MAJORITY: "Majority (always the most frequent class)", NOISE_FREE: "NoiseFree (the true records)"}
+_TITLES = {MAJORITY: "Majority", NOISE_FREE: "NoiseFree"}
 _SHORT = {"tree": "Decision tree", "svm": "SVM (approximate)", "svm-exact": "SVM (exact, slow)"}
 
 
@@ -69,9 +69,7 @@ def _settings(ws: Workspace) -> None:
 def _rows(results: list[Result]) -> list[dict[str, object]]:
     groups: dict[tuple[str, str], list[float]] = {}
     for result in results:
-        name = _TITLES.get(
-            result.method, f"PrivPfC, {result.method}, ε = {result.epsilon:g}" if result.epsilon else result.method
-        )
+        name = _TITLES.get(result.method, f"{result.method}, ε = {result.epsilon:g}" if result.epsilon else result.method)
         groups.setdefault((name, result.classifier), []).append(result.error)
     return [
         {"method": method, "classifier": classifier, "mean": mean(errors), "sd": stdev(errors) if len(errors) > 1 else None,
@@ -86,7 +84,7 @@ def _results(ws: Workspace, results: list[Result]) -> None:
     st.plotly_chart(figure, key="errors", config={"displayModeBar": False}, alt="Misclassification by method and classifier")
     layout.visibility(
         Visibility.CURATOR_ONLY,
-        "Lower is better; lines show one standard deviation over folds and repeats. Measured on the true records, not covered "
+        "Lower is better. Majority always guesses the most frequent class; NoiseFree learns from the true records. Lines show one standard deviation over folds and repeats. Measured on the true records, not covered "
         "by ε: it must not leave the building.",
     )
     table = pd.DataFrame(
