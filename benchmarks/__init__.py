@@ -1,0 +1,1 @@
+"""Speed and utility, measured: each benchmark is a command that prints a table and writes JSON."""
