@@ -59,7 +59,7 @@ class FinishedRelease:
 
 @dataclass(eq=False)
 class Workspace:
-    """Everything that one officer has chosen, and what came of it."""
+    """Everything that one officer has chosen, and what came of it.  Uploads are deleted with it."""
 
     source: TableSource | None = None
     digest: str = ""
@@ -85,7 +85,7 @@ class Workspace:
     evaluating: Job[list[Result]] | None = None
     evaluating_choices: str = ""
     partial_results: list[Result] = field(default_factory=list)
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="privpfc-")))
+    uploads: tempfile.TemporaryDirectory[str] = field(default_factory=lambda: tempfile.TemporaryDirectory(prefix="privpfc-"))
 
     def open_sample(self, name: str) -> None:
         """Take a sample table with its declarations."""
@@ -102,7 +102,7 @@ class Workspace:
     def open_upload(self, name: str, content: bytes) -> None:
         """Take an uploaded table; the one in use stays where this one cannot be read."""
         digest = hashlib.sha256(content).hexdigest()
-        path = self.folder / f"{digest[:16]}{Path(name).suffix.lower()}"
+        path = Path(self.uploads.name) / f"{digest[:16]}{Path(name).suffix.lower()}"
         path.write_bytes(content)
         self._take(open_table(path, name), digest, name)
         self.description = ""
