@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import shutil
 import tempfile
+import weakref
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -85,7 +87,10 @@ class Workspace:
     evaluating: Job[list[Result]] | None = None
     evaluating_choices: str = ""
     partial_results: list[Result] = field(default_factory=list)
-    uploads: tempfile.TemporaryDirectory[str] = field(default_factory=lambda: tempfile.TemporaryDirectory(prefix="privpfc-"))
+    uploads: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="privpfc-")))
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, shutil.rmtree, self.uploads, ignore_errors=True)
 
     def open_sample(self, name: str) -> None:
         """Take a sample table with its declarations."""
@@ -102,7 +107,7 @@ class Workspace:
     def open_upload(self, name: str, content: bytes) -> None:
         """Take an uploaded table; the one in use stays where this one cannot be read."""
         digest = hashlib.sha256(content).hexdigest()
-        path = Path(self.uploads.name) / f"{digest[:16]}{Path(name).suffix.lower()}"
+        path = self.uploads / f"{digest[:16]}{Path(name).suffix.lower()}"
         path.write_bytes(content)
         self._take(open_table(path, name), digest, name)
         self.description = ""
