@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,21 +16,26 @@ Split = Mapping[str, Fraction]
 """Step → share of ε."""
 
 
+EPSILON_LIMIT = Fraction(10**9)
+"""Largest ε, and the inverse of the smallest: noise and counts beyond leave the range of 64-bit integers."""
+
+
 def parse_epsilon(value: str | float | Fraction) -> Fraction:
     """Read ε exactly as it was typed.
 
     Raises
     ------
     BudgetError
-        Where it is not a number or not above 0.
+        Where it is not a number, not above 0, or so small or large that it can only be a slip of the keyboard.
     """
     try:
         epsilon = value if isinstance(value, Fraction) else Fraction(str(value).strip())
-        as_float = float(epsilon)
-    except (ValueError, ZeroDivisionError, OverflowError) as error:
+    except (ValueError, ZeroDivisionError) as error:
         raise BudgetError("The privacy budget (ε) must be a number above 0, for example 0.5.") from error
-    if epsilon <= 0 or as_float == 0 or math.isinf(as_float):
+    if epsilon <= 0:
         raise BudgetError(f"The privacy budget (ε = {value}) must be a number above 0, for example 0.5.")
+    if not 1 / EPSILON_LIMIT <= epsilon <= EPSILON_LIMIT:
+        raise BudgetError("The privacy budget (ε) must be a number above 0 that is neither tiny nor huge, for example 0.5.")
     return epsilon
 
 
@@ -148,7 +152,8 @@ class Recipe:
             Whether n is bought, and whether attributes are selected.
         split : dict of str to Fraction, optional
             The officer's own shares instead of the recipe's.  The shares of steps not taken go to the others in
-            proportion; a size that must be bought but has no share takes the recipe's first.
+            proportion, but for the size: it is bought before it is known whether attributes are selected, so its
+            share is the same either way.  A size that must be bought but has no share takes the recipe's first.
 
         Raises
         ------
@@ -163,11 +168,10 @@ class Recipe:
                 raise BudgetError("This pool needs feature selection: give the step “features” a share of the split.")
         if not features:
             shares.pop(FEATURES, None)
-        if not size:
-            shares.pop(SIZE, None)
+        size_share = shares.pop(SIZE, self.size_share)
+        rest = 1 - size_share if size else Fraction(1)
         whole = sum(shares.values(), Fraction(0))
-        shares = {step: share / whole for step, share in shares.items()}
-        if size and SIZE not in shares:
-            rest = 1 - self.size_share
-            shares = {SIZE: self.size_share} | {step: share * rest for step, share in shares.items()}
+        shares = {step: share * rest / whole for step, share in shares.items()}
+        if size:
+            shares[SIZE] = size_share
         return PrivacyBudget(epsilon, {step: epsilon * shares[step] for step in STEPS if step in shares})

@@ -72,17 +72,34 @@ class Bundle:
         Raises
         ------
         InputError
-            If the folder holds something: an earlier release is never overwritten.
+            If the folder holds something, as an earlier release is never overwritten, or cannot be written.
         """
-        if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-            raise InputError(f"“{directory.name}” is not empty; choose a new folder for the release.")
-        directory.mkdir(parents=True, exist_ok=True)
+        make_folder(directory)
         paths = []
         for name in self.files:
             path = directory / name
-            path.write_bytes(self[name])
+            try:
+                path.write_bytes(self[name])
+            except OSError as error:
+                raise InputError(f"“{name}” cannot be written; check the folder and its disk.") from error
             paths.append(path)
         return paths
+
+
+def make_folder(directory: Path) -> None:
+    """Make a folder for a release, or take an empty one.
+
+    Raises
+    ------
+    InputError
+        If it holds something or cannot be made.
+    """
+    try:
+        if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+            raise InputError(f"“{directory.name}” is not empty; choose a new folder for the release.")
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"“{directory.name}” cannot be made; choose another folder for the release.") from error
 
 
 def make_bundle(
@@ -117,6 +134,8 @@ def make_bundle(
 def _manifest(release: Release, created: datetime, rule: str, rows: int) -> dict[str, Any]:
     """Every parameter of the release, without a figure that was not paid for."""
     schema, plan, recipe = release.schema, release.plan, release.plan.recipe
+    # The exact number of records can be computed back from the cap and the pool that follow from it.
+    exact = plan.size_source == "exact"
     return {
         "program": "privpfc",
         "version": __version__,
@@ -142,7 +161,7 @@ def _manifest(release: Release, created: datetime, rule: str, rows: int) -> dict
                   for step, part in plan.budget.parts.items()},
         "draws": [_draw(spend) for spend in release.spends],
         "records": {
-            "number_used": None if plan.size_source == "exact" else plan.n,
+            "number_used": None if exact else plan.n,
             "source": plan.size_source,
             "missing_values": None if schema.missing is None else schema.missing.value,
         },
@@ -150,8 +169,8 @@ def _manifest(release: Release, created: datetime, rule: str, rows: int) -> dict
         "attributes": list(schema.names),
         "suggested_from_data": list(schema.suggested),
         "pool": {
-            "cell_cap": release.cap,
-            "size": release.pool_size,
+            "cell_cap": None if exact else release.cap,
+            "size": None if exact else release.pool_size,
             "feature_selection": plan.feature_selection,
             "k": plan.k,
             "candidates": list(release.attributes),

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from core.budget import parse_epsilon, parse_split
-from core.bundle import make_bundle
+from core.bundle import make_bundle, make_folder
 from core.classifiers import CLASSIFIERS
 from core.encoding import read_contingency, read_records
 from core.errors import InputError, PrivPfCError
@@ -37,6 +37,9 @@ from core.schema import Label, MissingPolicy, PrivacyUnit, Schema
 from core.source import TableSource, label_values, open_table
 from core.taxonomy_build import suggest_from_data
 from core.taxonomy_io import read_taxonomies
+
+MAX_CELLS = 2**24
+"""Larger grids are not counted: memory."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,8 +75,7 @@ def release(options: argparse.Namespace) -> None:
     table = read_contingency(source, schema)
     _notice_dropped(table.dropped)
     out = Path(options.out)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"“{out.name}” is not empty; choose a new folder for the release.")
+    make_folder(out)  # before any budget is spent
     done = run(table.contingency, schema, recipe_named(options.recipe), epsilon, OpenDPNoise(), split=split)
     bundle = make_bundle(done, datetime.now(UTC), np.random.default_rng(), options.counts)
     bundle.write(out)
@@ -136,7 +138,8 @@ def quality(options: argparse.Namespace) -> None:
     grids = _read_grids(options.grids)
     space = GridSpace.of(schema)
     for grid in grids:
-        space.levels(grid)
+        if (cells := space.size(space.levels(grid))) > MAX_CELLS:
+            raise InputError(f"A grid has {cells:,} cells; choose grids of at most {MAX_CELLS:,}.")
     contingency = read_contingency(source, schema).contingency
     values = [expected_errors(contingency, grid_histogram(contingency, schema, grid), epsilon) for grid in grids]
     if options.json:
@@ -161,6 +164,8 @@ def evaluate(options: argparse.Namespace) -> None:
     )
     records = read_records(source, schema, options.fold_column)
     _notice_dropped(records.dropped)
+    if options.seed is not None and options.seed < 0:
+        raise InputError(f"The seed ({options.seed}) must be at least 0.")
     noise: Noise = OpenDPNoise() if options.seed is None else NumpyNoise(np.random.default_rng(options.seed))
     results = list(evaluation.run(records, schema, noise, _show_progress if sys.stderr.isatty() else None))
     if options.json:
@@ -255,17 +260,19 @@ def _declared(options: argparse.Namespace, leave_out: set[str | None] = frozense
 
 def _read_text(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"“{Path(path).name}” cannot be read as a text file; check the path.") from error
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InputError(f"“{Path(path).name}” cannot be read as UTF-8 text; check the path.") from error
 
 
 def _read_grids(path: str) -> list[dict[str, int]]:
     try:
         grids = json.loads(_read_text(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"“{Path(path).name}” is not valid JSON: it must be a list of grids.") from error
-    if not isinstance(grids, list) or not all(isinstance(grid, dict) for grid in grids):
+    if not isinstance(grids, list) or not all(
+        isinstance(grid, dict) and all(type(level) is int for level in grid.values()) for grid in grids
+    ):
         raise InputError(f'“{Path(path).name}” must be a list of grids such as {{"age": 2}}.')
     return grids
 

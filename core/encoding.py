@@ -107,7 +107,7 @@ def read_records(source: TableSource, schema: Schema, fold_column: str | None = 
     if fold_column is not None:
         if fold_column not in source.columns:
             raise InputError(f"There is no column “{fold_column}” to take the folds from.")
-        extra["fold"] = as_text(source.table[fold_column]).try_cast("int64")
+        extra["fold"] = as_number(source.table[fold_column])
     table = _projected(source, schema, [expression.name(key) for key, expression in extra.items()])
     with reading(source.name):
         rows = table.to_pyarrow()
@@ -117,9 +117,10 @@ def read_records(source: TableSource, schema: Schema, fold_column: str | None = 
         numbers[:, j] = rows[f"number{j}"].to_numpy(zero_copy_only=False)
     folds = None
     if fold_column is not None:
-        if rows["fold"].null_count:
+        numbered = rows["fold"].to_numpy(zero_copy_only=False)[kept]
+        if not (np.isfinite(numbered) & (numbered == np.floor(numbered))).all():
             raise InputError(f"Column “{fold_column}” must hold a whole number, the fold, in every record.")
-        folds = rows["fold"].to_numpy()[kept]
+        folds = numbered.astype(np.int64)
     return Records(codes[kept], classes[kept], numbers[kept], folds, int((~kept).sum()))
 
 
@@ -149,19 +150,15 @@ def _binned(column: Any, taxonomy: Taxonomy) -> Any:
         (as_text(column).isnull(), _ABSENT),
         (number.isnull() | number.isnan(), _NOT_A_NUMBER),
         ((number <= intervals[0].low) | (number > intervals[-1].high), _UNCOVERED),
-        *((number <= interval.high, _leaf(taxonomy, str_label)) for str_label, interval in _interval_leaves(taxonomy)),
+        *((number <= interval.high, code) for code, interval in _interval_leaves(taxonomy)),
     ]
     return ibis.cases(*cases, else_=_UNCOVERED).cast("int32")
 
 
-def _interval_leaves(taxonomy: Taxonomy) -> list[tuple[str, Interval]]:
-    """The interval leaves with their labels, ascending."""
-    nodes = taxonomy.nodes(taxonomy.height)
-    return [(node.label, node.interval) for node in nodes if node.interval is not None]
-
-
-def _leaf(taxonomy: Taxonomy, label: str) -> int:
-    return taxonomy.leaves.index(label)
+def _interval_leaves(taxonomy: Taxonomy) -> list[tuple[int, Interval]]:
+    """The interval leaves with their codes, ascending."""
+    nodes = enumerate(taxonomy.nodes(taxonomy.height))
+    return [(code, interval) for code, node in nodes if (interval := node.interval) is not None]
 
 
 def _encode(rows: pa.Table, schema: Schema, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -260,7 +257,7 @@ def _bin_text(column: pa.ChunkedArray, taxonomy: Taxonomy) -> np.ndarray:
     leaves = _interval_leaves(taxonomy)
     highs = np.array([interval.high for _, interval in leaves])
     place = np.searchsorted(highs, numbers, side="left")
-    position = np.array([_leaf(taxonomy, label) for label, _ in leaves] + [_UNCOVERED])
+    position = np.array([code for code, _ in leaves] + [_UNCOVERED])
     codes = position[np.minimum(place, len(leaves))]
     codes[numbers <= leaves[0][1].low] = _UNCOVERED
     codes[np.isnan(numbers)] = _NOT_A_NUMBER

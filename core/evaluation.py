@@ -32,6 +32,7 @@ from core.pool import Scorer, score_pool
 from core.recipes import RECIPES
 from core.release import run
 from core.schema import Schema
+from core.visibility import Visibility
 
 NOISE_FREE, MAJORITY = "noise-free", "majority"
 
@@ -66,6 +67,7 @@ class Result:
     repeat: int
     error: float
     seconds: float
+    visibility = Visibility.CURATOR_ONLY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +157,7 @@ class Evaluation:
             if len(parts) < 2:
                 raise InputError("The fold column holds one fold only; it must hold at least two.")
         else:
-            rarest = int(np.bincount(records.classes).min())
+            rarest = int(np.unique(records.classes, return_counts=True)[1].min())
             if rarest < self.folds:
                 raise InputError(f"A class has fewer records than there are folds ({self.folds}); choose fewer folds.")
             parts = []

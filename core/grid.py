@@ -91,10 +91,13 @@ class GridSpace:
         Returns
         -------
         ndarray of int8, shape (at most limit, attributes)
+            The all-root grid alone where no other has at most `cap` cells.
         """
         order = sorted(range(len(self.names)), key=lambda j: self.names[j])
         sizes, heights = self._arrays
         total = min(limit, self.pool_size(cap) - 1)
+        if total == 0:
+            return np.zeros((1, len(order)), dtype=np.int8)
         found = np.zeros((total, len(order)), dtype=np.int8)
         filled, width = 0, 1
         while filled < total:

@@ -102,7 +102,7 @@ class OpenDPNoise:
     def counts(self, step: str, values: np.ndarray, epsilon: Fraction) -> tuple[np.ndarray, Spend]:
         """Discrete Laplace noise of scale 1/ε; see `Noise`."""
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-        measurement, scale = _fitting(lambda scale: dp.m.make_laplace(*space, scale), 1, epsilon, 1 / epsilon)
+        measurement, scale = _fitting(lambda scale: dp.m.make_laplace(*space, scale), 1, epsilon, 1)
         spend = Spend(step, "discrete Laplace", Fraction(1), scale, epsilon, _spent(measurement, 1, epsilon))
         return np.array(measurement(_list(values)), dtype=np.int64), spend
 
@@ -119,7 +119,7 @@ class OpenDPNoise:
                 return dp.m.make_noisy_max(*space, dp.max_divergence(), scale)
             return dp.m.make_noisy_top_k(*space, dp.max_divergence(), k, scale)
 
-        measurement, scale = _fitting(make, d_in, epsilon, d_in * k * (1 if monotonic else 2) / epsilon)
+        measurement, scale = _fitting(make, d_in, epsilon, d_in * k * (1 if monotonic else 2))
         spend = Spend(
             step, "permute-and-flip", sensitivity, scale / unit, epsilon, _spent(measurement, d_in, epsilon)
         )  # fmt: skip
@@ -187,17 +187,17 @@ def selection_probabilities(scores: np.ndarray, scale: float) -> np.ndarray:
     return accept * (others @ (weights / 2))
 
 
-def _fitting(make: Callable[[float], Any], d_in: int, granted: Fraction, scale: Fraction) -> tuple[Any, float]:
-    """The measurement of the least scale, a few units in the last place about `scale`, whose map stays in the grant."""
+def _fitting(make: Callable[[float], Any], d_in: int, granted: Fraction, width: int) -> tuple[Any, float]:
+    """The measurement of the least scale, a few units in the last place about `width` / ε, whose map stays in the grant."""
     if granted <= 0:
         raise BudgetError(f"epsilon ({float(granted)}) must be > 0")
-    candidate = float(scale)
+    candidate = float(width / granted)
     for _ in range(64):
         measurement = make(candidate)
         if Fraction(measurement.map(d_in)) <= granted:
             return measurement, candidate
         candidate = math.nextafter(candidate, math.inf)
-    raise PrivacyError(f"No noise scale near {float(scale)} keeps to the granted ε; nothing was released.")
+    raise PrivacyError(f"No noise scale near {float(width / granted)} keeps to the granted ε; nothing was released.")
 
 
 def _spent(measurement: Any, d_in: int, granted: Fraction) -> Fraction:

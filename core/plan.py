@@ -126,7 +126,7 @@ def make_plan(
     low, high = _caps(recipe, epsilon, budget, n)
     profile = space.profile(high)
     if recipe.cut:
-        size = min(recipe.pool_limit, profile.pool_size(high) - 1)
+        size = max(1, min(recipe.pool_limit, profile.pool_size(high) - 1))
         return Plan(recipe, space, n, size_source, budget, low, high, high, size, False, None)
     if profile.pool_size(low) < recipe.pool_limit:
         cap = profile.largest_cap(low, recipe.pool_limit)

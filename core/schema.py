@@ -15,6 +15,9 @@ from core.taxonomy import Taxonomy
 MAX_ATTRIBUTES = 1_000
 """More attributes than this are refused: no pool of grids over them could be enumerated."""
 
+MAX_SIZE = 10**12
+"""A larger public size is a slip of the keyboard."""
+
 
 class MissingPolicy(StrEnum):
     """What happens to a record with a missing cell."""
@@ -77,6 +80,8 @@ class Label:
             raise InputError(
                 f"The label “{self.name}” has {len(self.values)} value; choose a column with at least two classes."
             )
+        if not all(value.strip() for value in self.values):
+            raise InputError(f"The label “{self.name}” lists a blank value; name every class.")
         if len(set(self.values)) < len(self.values):
             raise InputError(f"The label “{self.name}” lists a value twice; keep one of each.")
         if len(self.values) > 100:
@@ -129,6 +134,8 @@ class Schema:
             )
         if self.size is not None and self.size < 1:
             raise InputError(f"The public rough size ({self.size}) must be at least 1.")
+        if self.size is not None and self.size > MAX_SIZE:
+            raise InputError(f"The public rough size must be at most {MAX_SIZE:,}.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -199,5 +206,5 @@ class Declaration:
                 unit=PrivacyUnit(str(entry["unit"]["who"]), int(entry["unit"]["rows"])),
                 missing=None if missing is None else MissingPolicy(missing),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise InputError("The schema file is incomplete or not JSON: see sample_data for an example.") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import zipfile
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from core.errors import InputError
 from core.schema import Label
@@ -62,13 +63,15 @@ class TableSource:
         """Least and greatest value and whether all are whole numbers; None unless every cell is a number (private)."""
         text = self.table.select(value=as_text(self.table[column]))
         typed = text.filter(text.value.notnull()).mutate(number=text.value.try_cast("float64"))
+        # Numbers beyond 64-bit integers, and nan and inf, are not whole; a plain cast would refuse the whole column.
+        whole = (typed.number == typed.number.try_cast("int64").cast("float64")).fill_null(False)
         with reading(self.name):
             row = typed.aggregate(
                 cells=typed.count(),
                 numbers=typed.number.count(),
                 low=typed.number.min(),
                 high=typed.number.max(),
-                whole=(typed.number == typed.number.floor()).all(),
+                whole=whole.all(),
             ).to_pyarrow().to_pylist()[0]  # fmt: skip
         if not row["cells"] or row["cells"] != row["numbers"] or not np.isfinite([row["low"], row["high"]]).all():
             return None
@@ -85,7 +88,7 @@ class TableSource:
     def head(self, rows: int) -> pd.DataFrame:
         """The first rows as they stand in the file (private)."""
         with reading(self.name):
-            return self.table.limit(rows).to_pandas()
+            return self.table.limit(rows).to_pyarrow().to_pandas()
 
 
 def open_table(path: str | Path, name: str | None = None) -> TableSource:
@@ -106,17 +109,22 @@ def open_table(path: str | Path, name: str | None = None) -> TableSource:
     """
     address = str(path)
     name = name or address.rsplit("/", 1)[-1]
-    suffix = Path(address.split("?")[0]).suffix.lower()
+    remote = "://" in address
+    suffix = Path(address.split("?")[0] if remote else address).suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"“{name}” is not a table this program reads: save it as CSV, TSV, Parquet or Excel (.xlsx).")
     connection = ibis.duckdb.connect()
-    if "://" not in address:
+    if not remote:
         _check_file(Path(address), name, suffix)
     with reading(name):
         if suffix == ".parquet":
-            table = connection.read_parquet(address)
+            if not remote:
+                # DuckDB renames columns without a name, or with a name twice; nothing is renamed in silence here.
+                _check_names(pq.read_schema(address).names, name)
+            table = connection.read_parquet(_literal(address))
         elif suffix == ".xlsx":
-            table = connection.create_table("excel", _read_excel(Path(address), name))
+            connection.con.register("excel", _read_excel(Path(address), name))
+            table = connection.table("excel")
         else:
             table = _read_text(connection, address, name, suffix)
     _check_names(table.columns, name)
@@ -135,23 +143,34 @@ def as_text(column: Any) -> Any:
     """A column as text; blank cells and not-a-number are missing."""
     text = column if column.type().is_string() else column.cast("string")
     if column.type().is_floating():
-        text = ibis.cases((column.isnan(), None), else_=text)
+        # Not isnan(): DuckDB takes it for false where Parquet statistics, which leave such cells out, are finite.
+        text = ibis.cases((text.isin(["nan", "-nan"]), None), else_=text)
     return text.strip().nullif("")
 
 
 def as_number(column: Any) -> Any:
-    """A column as numbers; null where the cell is not one."""
-    return column.cast("float64") if column.type().is_numeric() else as_text(column).try_cast("float64")
+    """A column as numbers; null where the cell is not one.  Short floats are read as they are written: 0.1 is 0.1."""
+    kind = column.type()
+    exact = kind.is_integer() or kind.is_decimal() or kind.is_float64()
+    return column.cast("float64") if exact else as_text(column).try_cast("float64")
+
+
+def _literal(address: str) -> str:
+    """The address of one file: DuckDB would take ``*``, ``?`` and ``[`` for patterns and read other files."""
+    return address if "://" in address else re.sub(r"[*?\[]", r"[\g<0>]", address)
 
 
 def _check_file(path: Path, name: str, suffix: str) -> None:
     """Refuse absent and empty files, and those whose content is not what the suffix says."""
-    if not path.is_file():
-        raise InputError(f"There is no file “{name}”; check the path.")
-    if path.stat().st_size == 0:
+    try:
+        if not path.is_file():
+            raise InputError(f"There is no file “{name}”; check the path.")
+        with path.open("rb") as file:
+            start = file.read(4)
+    except OSError as error:
+        raise InputError(f"“{name}” cannot be opened; check its path and who may read it.") from error
+    if not start:
         raise InputError(f"“{name}” is empty; export the table again.")
-    with path.open("rb") as file:
-        start = file.read(4)
     kind = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx"}.get(start, "text")
     expected = suffix if suffix in (".parquet", ".xlsx") else "text"
     if kind != expected:
@@ -167,14 +186,21 @@ def _read_text(connection: Any, address: str, name: str, suffix: str) -> Any:
     if "://" in address:
         return connection.read_csv(address, header=True, all_varchar=True)
     header, second = _first_lines(Path(address), name)
-    delimiter = "\t" if suffix == ".tsv" else max(",;\t|", key=header.count)
-    names = next(csv.reader([header], delimiter=delimiter), [])
+    try:
+        delimiter = "\t" if suffix == ".tsv" else max(",;\t|", key=lambda character: len(_cells(header, character)))
+        names, first = _cells(header, delimiter), _cells(second, delimiter)
+    except csv.Error as error:
+        raise InputError(f"“{name}” is not a table of cells: its first line must name the columns.") from error
     _check_names(names, name)
-    _check_header(names, next(csv.reader([second], delimiter=delimiter), []), name)
+    _check_header(names, first, name)
     return connection.read_csv(
-        address, header=True, delim=delimiter, quote='"', nullstr="", auto_detect=False,
+        _literal(address), header=True, delim=delimiter, quote='"', nullstr="", auto_detect=False,
         columns=dict.fromkeys(names, "VARCHAR"),
     )  # fmt: skip
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader([line], delimiter=delimiter), [])
 
 
 def _first_lines(path: Path, name: str) -> tuple[str, str]:
@@ -184,7 +210,9 @@ def _first_lines(path: Path, name: str) -> tuple[str, str]:
             header, second = file.readline(), file.readline()
             while file.read(1 << 20):
                 pass
-    except UnicodeDecodeError as error:
+        if "\0" in header + second:
+            raise ValueError("UTF-16 without a mark, or no text at all")
+    except ValueError as error:
         raise InputError(f"“{name}” is not UTF-8 text: save it as “CSV UTF-8” and upload it again.") from error
     if not header.strip():
         raise InputError(f"“{name}” has no header: its first line must name the columns.")
@@ -201,11 +229,13 @@ def _check_names(names: Sequence[str], name: str) -> None:
     for position, column in enumerate(names, start=1):
         if not column.strip():
             raise InputError(f"Column {position} of “{name}” has no name; give every column a name.")
-        if column.strip() in seen:
+        key = column.strip().casefold()
+        if key in seen:
             raise InputError(
-                f"Columns {seen[column.strip()]} and {position} of “{name}” have the same name; give each its own."
+                f"Columns {seen[key]} and {position} of “{name}” have the same name (capitals do not count); "
+                "give each its own."
             )
-        seen[column.strip()] = position
+        seen[key] = position
 
 
 def _check_header(names: Sequence[str], second: Sequence[str], name: str) -> None:
@@ -225,19 +255,29 @@ def _is_number(cell: str) -> bool:
 def _read_excel(path: Path, name: str) -> pa.Table:
     """The first sheet of an Excel file with every cell as text."""
     try:
-        book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True)
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
-        raise InputError(f"“{name}” is not a readable Excel file; save it as .xlsx again.") from error
-    rows: Iterator[tuple[Any, ...]] = book.worksheets[0].iter_rows(values_only=True)
+        return _first_sheet(path, name)
+    except InputError:
+        raise
+    except Exception:  # openpyxl lets through whatever its parsers raise, with cells in the text
+        raise InputError(f"“{name}” is not a readable Excel file; save it as .xlsx again.") from None
+
+
+def _first_sheet(path: Path, name: str) -> pa.Table:
+    sheet = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True).worksheets[0]
+    sheet.reset_dimensions()  # some programs write a wrong size, and rows beyond it would be lost
+    rows: Iterator[tuple[Any, ...]] = sheet.iter_rows(values_only=True)
     names = ["" if cell is None else str(cell) for cell in next(rows, ())]
     while names and not names[-1]:
         names.pop()
     if not names:
         raise InputError(f"“{name}” has no header: the first row of its first sheet must name the columns.")
     _check_names(names, name)
-    cells = [row[: len(names)] for row in rows if any(cell is not None for cell in row)]
+    cells = [row for row in rows if any(cell is not None for cell in row)]
     if not cells:
         raise InputError(f"“{name}” has no records below its header; export the table again.")
+    beyond = [j for row in cells for j, cell in enumerate(row) if j >= len(names) and cell is not None]
+    if beyond:
+        raise InputError(f"Column {min(beyond) + 1} of “{name}” has no name; give every column a name.")
     _check_header(names, [_cell_text(cell) or "" for cell in cells[0]], name)
     columns = [[_cell_text(row[j]) if j < len(row) else None for row in cells] for j in range(len(names))]
     return pa.table({column: pa.array(values, pa.string()) for column, values in zip(names, columns, strict=True)})
@@ -259,7 +299,7 @@ def reading(name: str) -> Iterator[None]:
     """Turn an engine's error, which quotes cells, into one plain sentence."""
     try:
         yield
-    except (duckdb.Error, pa.ArrowException, ibis.common.exceptions.IbisError) as error:
+    except (duckdb.Error, pa.ArrowException, ibis.common.exceptions.IbisError, OSError, UnicodeError) as error:
         text = str(error).lower()
         reason = next((sentence for key, sentence in _MESSAGES if key in text), "cannot be read; export the table again.")
         raise InputError(f"“{name}” {reason}") from None

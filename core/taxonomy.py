@@ -27,6 +27,11 @@ OTHER = "other"
 MAX_LEAVES = 65_536
 """Leaf codes are 16-bit unsigned integers."""
 
+MAX_LEVELS = 100
+"""Levels below the root; a grid writes its levels as 8-bit integers."""
+
+TOO_DEEP = f"the tree has more than {MAX_LEVELS} levels; use fewer."
+
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|inf)"
 _INTERVAL = re.compile(rf"^\(\s*({_NUMBER})\s*,\s*({_NUMBER})\s*\]$")
 
@@ -97,6 +102,8 @@ class Taxonomy:
     _levels: tuple[tuple[Node, ...], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if _is_too_deep(self.root):
+            raise TaxonomyError([Defect(self.attribute, self.root.label, TOO_DEEP)])
         object.__setattr__(self, "root", _in_order(self.root))
         defects = find_defects(self.attribute, self.root)
         if defects:
@@ -153,9 +160,12 @@ class Taxonomy:
 
     @cached_property
     def integer(self) -> bool:
-        """True for a numeric taxonomy whose finite edges are all whole numbers: its values are drawn as integers."""
+        """True for a numeric taxonomy whose finite edges are all whole numbers: its values are drawn as integers.
+
+        Edges beyond 2^53, where floating point skips whole numbers, do not count as whole.
+        """
         edges = [edge for interval in self.leaf_intervals for edge in (interval.low, interval.high)]
-        return self.numeric and all(not math.isfinite(edge) or edge == int(edge) for edge in edges)
+        return self.numeric and all(not math.isfinite(edge) or (edge == int(edge) and abs(edge) <= 2**53) for edge in edges)
 
     @cached_property
     def first_branching(self) -> int:
@@ -184,6 +194,9 @@ def find_defects(attribute: str, root: Node) -> list[Defect]:
     if not root.children:
         return [Defect(attribute, root.label, "the tree has one node only; give the root at least two leaves below it.")]
     defects = [Defect(attribute, "", "a node has no label; name it.") for node in root.walk() if not node.label.strip()]
+    for node in root.walk():
+        if (shown := node.label.encode(errors="replace").decode()) != node.label:
+            defects.append(Defect(attribute, shown, "the label holds a character that cannot be written; type it again."))
     leaves = root.leaves()
     for label, times in Counter(node.label for node in leaves).items():
         if times > 1:
@@ -233,6 +246,13 @@ def _interval_defects(attribute: str, root: Node) -> list[Defect]:
                 reason = f"its children reach from {low} to {high}; they must fill the interval exactly."
                 defects.append(Defect(attribute, node.label, reason))
     return defects
+
+
+def _is_too_deep(root: Node) -> bool:
+    level: list[Node] = [root]
+    for _ in range(MAX_LEVELS + 1):
+        level = [child for node in level for child in node.children]
+    return bool(level)
 
 
 def _span(node: Node) -> Interval | None:

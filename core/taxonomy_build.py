@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,10 +43,17 @@ def suggest_numeric(
     -------
     Taxonomy
         Of at most 16 leaves and at least two levels below the root where the range allows.
+
+    Raises
+    ------
+    InputError
+        If the range is none, or floating point cannot tell its bins apart.
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InputError(f"The range of “{attribute}” must be two numbers, the smaller one first.")
     edges = _edges(low, high, integer)
+    if not (edges[0] < low and high <= edges[-1] and all(a < b for a, b in itertools.pairwise(edges))):
+        raise InputError(f"The range of “{attribute}” is too narrow or too far from 0 for bins of equal width.")
     nodes = [Node(f"({left}, {right}]") for left, right in itertools.pairwise(edges)]
     while len(nodes) > 2:
         pairs = [nodes[i : i + 2] for i in range(0, len(nodes), 2)]
@@ -97,12 +105,15 @@ def suggest_from_data(
         missing = column in absent
         values = source.distinct_values(column, MAX_SUGGESTED_VALUES)
         if len(values) + missing < 2:
-            skipped[column] = "it holds a single value"
+            skipped[column] = "it holds a single value" if values else "it is empty"
             continue
         span = source.numeric_range(column)
-        if span is not None and len(values) > 2:
+        if span is not None and len(values) > 2 and span[0] < span[1]:
             low, high, whole = span
-            found[column] = suggest_numeric(column, low, high, integer=whole, suggested=True, missing=missing)
+            try:
+                found[column] = suggest_numeric(column, low, high, integer=whole, suggested=True, missing=missing)
+            except InputError:
+                skipped[column] = "its numbers are too large or too close together for bins of equal width"
         elif len(values) <= MAX_SUGGESTED_VALUES:
             found[column] = suggest_categorical(column, values, suggested=True, missing=missing)
         else:
@@ -115,10 +126,15 @@ def _edges(low: float, high: float, integer: bool) -> list[float]:
     if integer:
         start, end = math.floor(low) - 1, math.ceil(high)
         return [float(edge) for edge in np.unique(np.rint(np.linspace(start, end, min(BINS, end - start) + 1)))]
-    step = 10.0 ** math.floor(math.log10((high - low) / BINS))
+    width = high / BINS - low / BINS
+    if not 1e-300 < width < 1e300:
+        return [low, high]
+    step = 10.0 ** math.floor(math.log10(width))
     digits = max(0, -math.floor(math.log10(step))) + 2
-    outer = math.ceil(low / step - 1) * step, math.ceil(high / step) * step
-    return [round(float(edge), digits) for edge in np.linspace(*outer, BINS + 1)]
+    start, end = math.ceil(low / step - 1), math.ceil(high / step)
+    # Division rounds: 0.07 / 0.01 is above 7, and the interval that begins at 0.07 would leave it out.
+    start, end = start - (round(start * step, digits) >= low), end + (round(end * step, digits) < high)
+    return [round(float(edge), digits) for edge in np.linspace(start * step, end * step, BINS + 1)]
 
 
 def _joined(nodes: Sequence[Node]) -> str:
@@ -168,17 +184,20 @@ def from_level_table(attribute: str, root: str, rows: Sequence[Sequence[str]], s
         With every defect of the tree.
     """
     tree: dict[str, dict[str, Any]] = {}
-    repeated: list[Defect] = []
-    for row in rows:
-        labels = _filled(row)
-        if not labels:
-            continue
+    paths = [tuple(labels) for row in rows if (labels := _filled(row))]
+    finest = Counter(paths)
+    repeated = [
+        Defect(attribute, path[-1], "the finest group stands in two rows; keep one.")
+        for path, times in finest.items() if times > 1
+    ]  # fmt: skip
+    for path in paths:
+        repeated += [
+            Defect(attribute, path[depth - 1], "the finest group of one row has groups below it in another; rename one.")
+            for depth in range(1, len(path)) if path[:depth] in finest
+        ]  # fmt: skip
         below: dict[str, Any] = tree
-        for label in labels[:-1]:
+        for label in path:
             below = below.setdefault(label, {})
-        if labels[-1] in below:
-            repeated.append(Defect(attribute, labels[-1], "the finest group stands in two rows; keep one."))
-        below[labels[-1]] = {}
     if repeated:
         raise TaxonomyError(repeated)
     return Taxonomy(attribute, _node(root, tree), suggested)

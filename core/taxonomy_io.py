@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.errors import Defect, InputError, TaxonomyError
-from core.taxonomy import Node, Taxonomy
+from core.taxonomy import TOO_DEEP, Node, Taxonomy
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -44,14 +44,18 @@ def read_taxonomies(text: str) -> dict[str, Taxonomy]:
     if not isinstance(document, _Pairs) or not document:
         raise InputError("The taxonomy file must hold one JSON object with an entry for each attribute.")
     taxonomies: dict[str, Taxonomy] = {}
+    seen: set[str] = set()
     defects: list[Defect] = []
     for attribute, tree in document:
         try:
-            if attribute in taxonomies:
+            if attribute in seen:
                 raise TaxonomyError([Defect(attribute, attribute, "the attribute appears twice in the file; keep one.")])
+            seen.add(attribute)
             taxonomies[attribute] = _taxonomy(attribute, tree)
         except TaxonomyError as error:
             defects += error.defects
+        except RecursionError:
+            defects.append(Defect(attribute, attribute, TOO_DEEP))
     if defects:
         raise TaxonomyError(defects)
     return taxonomies

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +45,4 @@ def adult(shared_data: Path) -> Adult:
     """Adult, 45,222 records, 14 attributes."""
     taxonomies = read_taxonomies((shared_data / "adult_hierarchy.json").read_text(encoding="utf-8"))
     schema = Schema(tuple(taxonomies.values()), Label("class", ("<=50K", ">50K")), PrivacyUnit("person", 1))
-    with warnings.catch_warnings():
-        # Ibis calls DuckDB by a name that DuckDB has deprecated.
-        warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
-        return Adult(schema, read_records(open_table(shared_data / "adult.csv"), schema, fold_column="fold"))
+    return Adult(schema, read_records(open_table(shared_data / "adult.csv"), schema, fold_column="fold"))

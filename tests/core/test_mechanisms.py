@@ -103,9 +103,8 @@ def test_law_of_the_choice(source: Noise, k: int) -> None:
     """Frequencies of 3,000 choices are within 0.07 of permute-and-flip, k times (by chance otherwise once in 10^11)."""
     draws, epsilon = 3_000, Fraction(4)
     scores = np.array([int(score * 2**20) for score in SCORES])
-    drawn = [source.choose("grid", scores, epsilon, Fraction(1), 2**20, k=k) for _ in range(draws)]
-    found = Counter(tuple(chosen) for chosen, _ in drawn)
-    law = one_after_the_other(SCORES, drawn[0][1].scale, k)
+    found = Counter(tuple(source.choose("grid", scores, epsilon, Fraction(1), 2**20, k=k)[0]) for _ in range(draws))
+    law = one_after_the_other(SCORES, 2 * k / float(epsilon), k)
     assert sum(found[chosen] for chosen in law) == draws
     assert max(abs(found[chosen] / draws - chance) for chosen, chance in law.items()) < 0.07
 

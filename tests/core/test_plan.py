@@ -186,6 +186,7 @@ def test_noisy_sizes_below_1_count_as_1(recipe: Recipe, n: int) -> None:
     schema = schema_of(flat("a", 2), flat("b", 3))
     plan = make_plan(recipe, schema, Fraction(1, 10), n, "noisy")
     assert outline(plan) == outline(make_plan(recipe, schema, Fraction(1, 10), 1, "noisy"))
+    assert plan.n == 1
     assert plan.pool(plan.space, plan.cap).tolist() == [[0, 0]]
 
 

@@ -325,6 +325,7 @@ BROKEN: dict[str, tuple[str, bytes | str, str]] = {
     "no suffix": ("table", f"a,y\n1,{SECRET}\n", "is not a table this program reads"),
     "Parquet magic only": ("t.parquet", b"PAR1" + SECRET.encode() * 99 + b"PAR1", "cannot be read"),
     "half a Parquet file": ("t.parquet", GOOD[".parquet"][:150], "cannot be read"),
+    "Parquet with bad bytes in a name": ("t.parquet", GOOD[".parquet"].replace(b"\x01a", b"\x01\x80"), "cannot be read"),
     "Parquet without columns": ("t.parquet", parquet_of(pa.table({})), "cannot be read"),
     "Parquet, duplicate name": (
         "t.parquet", parquet_of(pa.table([pa.array([1]), pa.array([SECRET])], names=["a", "a"])), "Columns 1 and 2",
@@ -357,7 +358,7 @@ BROKEN: dict[str, tuple[str, bytes | str, str]] = {
         "t.xlsx", excel_part("sheet1.xml", lambda part: part.replace(b"<v>1</v>", f"<v>{SECRET}</v>".encode())), "not a readable",
     ),
     "Excel, chart only": (
-        "t.xlsx", excel_bytes(prepare=lambda book: (book.create_chartsheet(), book.remove(book.active))), "not a readable",  # type: ignore[arg-type, return-value]
+        "t.xlsx", excel_bytes(prepare=lambda book: (book.create_chartsheet(), book.remove(book.active))), "not a readable",
     ),
     "half an Excel file": ("t.xlsx", GOOD[".xlsx"][:2_000], "is not a readable Excel file"),
     "another ZIP file": ("t.xlsx", excel_part(".xml", lambda part: None), "is not a readable Excel file"),

@@ -26,7 +26,7 @@ def category_trees(draw: st.DrawFn) -> Node:
     shape = draw(shapes)
     names = iter(draw(st.lists(labels, min_size=80, max_size=80, unique=True)))
 
-    def grow(below: tuple) -> Node:  # type: ignore[type-arg]
+    def grow(below: tuple) -> Node:
         return Node(next(names), tuple(grow(part) for part in below))
 
     return grow(shape)

@@ -28,9 +28,9 @@ def test_visibility_belongs_to_the_type(kind: type[PublicOutput], visibility: Vi
     output = kind(b"content")
     assert output.visibility is visibility
     with pytest.raises(TypeError):
-        kind(b"content", visibility=Visibility.PUBLIC)  # type: ignore[call-arg]
+        kind(b"content", visibility=Visibility.PUBLIC)
     with pytest.raises(FrozenInstanceError):
-        output.visibility = Visibility.PUBLIC  # type: ignore[misc]
+        output.visibility = Visibility.PUBLIC
 
 
 def test_curator_outputs_cannot_be_published() -> None:
