@@ -29,7 +29,7 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
         Where it is not a number, not above 0, or so small or large that it can only be a slip of the keyboard.
     """
     try:
-        epsilon = value if isinstance(value, Fraction) else Fraction(str(value).strip())
+        epsilon = value if isinstance(value, Fraction) else _exact(str(value))
     except (ValueError, ZeroDivisionError) as error:
         raise BudgetError("The privacy budget (ε) must be a number above 0, for example 0.5.") from error
     if epsilon <= 0:
@@ -37,6 +37,14 @@ def parse_epsilon(value: str | float | Fraction) -> Fraction:
     if not 1 / EPSILON_LIMIT <= epsilon <= EPSILON_LIMIT:
         raise BudgetError("The privacy budget (ε) must be a number above 0 that is neither tiny nor huge, for example 0.5.")
     return epsilon
+
+
+def _exact(text: str) -> Fraction:
+    """A decimal number or a fraction, exactly; ValueError where it is neither, or has an absurd exponent."""
+    text = text.strip()
+    if "/" not in text and abs(float(text)) > 1e300:
+        raise ValueError("an exponent like that would fill the memory with digits")
+    return Fraction(text) if "/" in text or float(text) else Fraction(0)
 
 
 def parse_split(text: str) -> dict[str, Fraction]:
@@ -53,7 +61,7 @@ def parse_split(text: str) -> dict[str, Fraction]:
         if step.strip() not in STEPS or step.strip() in split:
             raise BudgetError(f"Write the split as STEP=PERCENT,… with each step once; steps are {', '.join(STEPS)}.")
         try:
-            split[step.strip()] = Fraction(percent.strip()) / 100
+            split[step.strip()] = _exact(percent) / 100
         except (ValueError, ZeroDivisionError) as error:
             raise BudgetError(f"The share of “{step.strip()}” must be a number of percent.") from error
     check_split(split)

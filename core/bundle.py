@@ -116,7 +116,14 @@ def make_bundle(
         For the order of rows and the sampled values (post-processing).
     rule : {"clip", "project"}, default "clip"
         See `core.synthesis.repaired_counts`.
+
+    Raises
+    ------
+    PrivacyError
+        If the release is not private.
     """
+    if not release.private:
+        raise PrivacyError("The noise of this run was repeatable, for experiments only; nothing of it can be released.")
     generalised = synthetic_rows(release, "generalised", generator, rule)
     sampled = synthetic_rows(release, "sampled", generator, rule)
     files: dict[str, Publishable] = {}

@@ -28,7 +28,7 @@ from core.errors import InputError, PrivPfCError
 from core.evaluation import METHODS, Evaluation, Result
 from core.grid import GridSpace
 from core.mechanisms import Noise, NumpyNoise, OpenDPNoise
-from core.plan import make_plan, size_source
+from core.plan import MAX_CELLS, make_plan, size_source
 from core.quality import expected_errors
 from core.ranking import rank_attributes
 from core.recipes import RECIPES, recipe_named
@@ -37,9 +37,6 @@ from core.schema import Label, MissingPolicy, PrivacyUnit, Schema
 from core.source import TableSource, label_values, open_table
 from core.taxonomy_build import suggest_from_data
 from core.taxonomy_io import read_taxonomies
-
-MAX_CELLS = 2**24
-"""Larger grids are not counted: memory."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

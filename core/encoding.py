@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.contingency import ContingencyTable
-from core.errors import InputError, UncoveredValuesError
+from core.errors import InputError, UncoveredValuesError, counted
 from core.schema import Label, MissingPolicy, Schema
 from core.source import TableSource, as_number, as_text, reading
 from core.taxonomy import MISSING, OTHER, Interval, Taxonomy
@@ -186,7 +186,7 @@ def _encode(rows: pa.Table, schema: Schema, weights: np.ndarray) -> tuple[np.nda
     if outside.any():
         count = int(weights[outside].sum())
         raise InputError(
-            f"The label “{schema.label.name}” has {count:,} records with a class that is not declared: "
+            f"The label “{schema.label.name}” has {counted(count, 'record')} with a class that is not declared: "
             "declare all its classes."
         )
     if not kept.any():
@@ -202,8 +202,8 @@ def _apply_policy(codes: np.ndarray, taxonomy: Taxonomy, policy: MissingPolicy |
     name = taxonomy.attribute
     if policy is None:
         raise InputError(
-            f"Attribute “{name}” has {int(weights[absent].sum()):,} empty cells: choose to drop such records, "
-            f"or to count them under a leaf named “{MISSING}”."
+            f"Attribute “{name}” has {counted(int(weights[absent].sum()), 'empty cell')}: choose the "
+            f"missing-value policy “drop” to leave such records out, or “leaf” to count them under a leaf named “{MISSING}”."
         )
     if policy is MissingPolicy.DROP:
         return ~absent
@@ -223,8 +223,8 @@ def _check_covered(
     broken = (codes == _NOT_A_NUMBER) & kept
     if broken.any():
         raise InputError(
-            f"Attribute “{taxonomy.attribute}” is numeric by its taxonomy but has {int(weights[broken].sum()):,} cells "
-            "that are not numbers: correct them, or give it a taxonomy of categories."
+            f"Attribute “{taxonomy.attribute}” is numeric by its taxonomy but "
+            f"{counted(int(weights[broken].sum()), 'cell')} cannot be read as a number: correct them, or give it a taxonomy of categories."
         )
     outside = (codes == _UNCOVERED) & kept
     if not outside.any():

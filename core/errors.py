@@ -14,6 +14,11 @@ class InputError(PrivPfCError):
     """A table, file or declaration that cannot be used; the text says what to do and quotes no cell."""
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, for messages: ``1 record``, ``2,000 records``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 class UncoveredValuesError(InputError):
     """Values of a column that its taxonomy does not cover.
 
@@ -31,7 +36,7 @@ class UncoveredValuesError(InputError):
         self.count = count
         self.values = tuple(values)
         super().__init__(
-            f"Attribute “{attribute}” has {count:,} records with a value outside its taxonomy: "
+            f"Attribute “{attribute}” has {counted(count, 'record')} with a value outside its taxonomy: "
             "add the values to the taxonomy, or add a leaf named “other”."
         )
 
@@ -80,5 +85,5 @@ class TaxonomyError(InputError):
 
     def __init__(self, defects: Sequence[Defect]) -> None:
         self.defects = tuple(defects)
-        more = f" ({len(self.defects) - 1} more defects follow.)" if len(self.defects) > 1 else ""
+        more = f" (And {counted(len(self.defects) - 1, 'more defect')}.)" if len(self.defects) > 1 else ""
         super().__init__(f"{self.defects[0]}{more}")

@@ -18,6 +18,9 @@ from core.schema import Schema
 MAX_POOL = 5_000_000
 """No pool is larger than this, whatever the recipe: memory."""
 
+MAX_CELLS = 2**24
+"""No grid is larger than this, however large ε: memory."""
+
 CAP_STRETCH = 8
 """How far above δ·n·ε_h the recipe ``tuned`` lets the cap go."""
 
@@ -149,12 +152,16 @@ def selected_attributes(cap: int, first_branching: Sequence[int]) -> int:
 
 
 def _caps(recipe: Recipe, epsilon: Fraction, budget: PrivacyBudget, n: int) -> tuple[int, int]:
-    """Lowest and highest cell cap of the recipe, at least 1 each."""
+    """Lowest and highest cell cap of the recipe, from 1 to `MAX_CELLS`."""
     if recipe.cap_rule == "half":
-        cap = max(1, math.floor(recipe.noise_to_signal * n * epsilon / 2))
+        cap = _within(math.floor(recipe.noise_to_signal * n * epsilon / 2))
         return cap, cap
     exact = recipe.noise_to_signal * n * budget[HISTOGRAM]
     if recipe.cap_rule == "histogram":
-        cap = max(1, round(exact))
+        cap = _within(round(exact))
         return cap, cap
-    return max(1, math.floor(exact)), max(1, math.floor(CAP_STRETCH * exact))
+    return _within(math.floor(exact)), _within(math.floor(CAP_STRETCH * exact))
+
+
+def _within(cap: int) -> int:
+    return min(max(1, cap), MAX_CELLS)

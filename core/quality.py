@@ -78,7 +78,7 @@ def expected_loss_table(epsilon: float) -> np.ndarray:
     step = np.diff(table)
     excess = QUALITY_SENSITIVITY - 1
     if step.min(initial=0) < -excess * SCALE or step.max(initial=0) > SCALE // 2 + 1:
-        raise PrivacyError(f"epsilon ({epsilon}) is too small for the grid quality; choose a larger one.")
+        raise PrivacyError("The privacy budget (ε) is too small to tell one grid from another; choose a larger one.")
     return table
 
 

@@ -188,7 +188,8 @@ def _read_text(connection: Any, address: str, name: str, suffix: str) -> Any:
     header, second = _first_lines(Path(address), name)
     try:
         delimiter = "\t" if suffix == ".tsv" else max(",;\t|", key=lambda character: len(_cells(header, character)))
-        names, first = _cells(header, delimiter), _cells(second, delimiter)
+        names = [column.strip() for column in _cells(header, delimiter)]
+        first = _cells(second, delimiter)
     except csv.Error as error:
         raise InputError(f"“{name}” is not a table of cells: its first line must name the columns.") from error
     _check_names(names, name)
@@ -239,8 +240,9 @@ def _check_names(names: Sequence[str], name: str) -> None:
 
 
 def _check_header(names: Sequence[str], second: Sequence[str], name: str) -> None:
-    """Refuse a first line that looks like a record: a number over a number."""
-    if any(_is_number(above) and _is_number(below) for above, below in zip(names, second, strict=False)):
+    """Refuse a first line that looks like a record: a number over a number, and nowhere a name over a number."""
+    over_numbers = [_is_number(above) for above, below in zip(names, second, strict=False) if _is_number(below)]
+    if over_numbers and all(over_numbers):
         raise InputError(f"The first line of “{name}” looks like a record: add a line above it with the column names.")
 
 

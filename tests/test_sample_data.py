@@ -18,9 +18,6 @@ from core.schema import Declaration, Schema
 from core.source import open_table
 from core.taxonomy_io import read_taxonomies
 from sample_data import SAMPLES, sample_path
-from tests.core.tables import ENGINE_WARNINGS
-
-pytestmark = ENGINE_WARNINGS
 
 
 def declaration_of(sample: str) -> Declaration:

@@ -14,7 +14,6 @@ import numpy as np
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from core.budget import Recipe
 from core.plan import make_plan, size_source
@@ -22,12 +21,6 @@ from core.recipes import TUNED
 from core.release import Release
 from core.schema import Label, MissingPolicy, PrivacyUnit, Schema
 from core.taxonomy import Node, Taxonomy
-
-ENGINE_WARNINGS = [
-    pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:The 'future.infer_string' option is deprecated"),
-]
-"""Ibis calls DuckDB and pandas by names that these have deprecated."""
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx")
 

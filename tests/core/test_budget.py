@@ -99,7 +99,24 @@ def test_epsilon_is_read_as_typed(typed: str | float, epsilon: Fraction) -> None
     assert parse_epsilon(typed) == epsilon
 
 
-@pytest.mark.parametrize("typed", ["", "a lot", "0", "-1", "nan", "inf", "1/0", "1e-10", "1e10", float("nan"), Fraction(-1)])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "1e999999999",
+        "1e-999999999",
+        "",
+        "a lot",
+        "0",
+        "-1",
+        "nan",
+        "inf",
+        "1/0",
+        "1e-10",
+        "1e10",
+        float("nan"),
+        Fraction(-1),
+    ],
+)
 def test_epsilon_must_be_a_number_above_0(typed: str | float | Fraction) -> None:
     """Anything else, and what is tiny or huge, is refused with an example of what to type."""
     with pytest.raises(BudgetError, match=r"for example 0\.5"):

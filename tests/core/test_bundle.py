@@ -207,18 +207,21 @@ def test_bought_number_of_records_is_published(recipe: Any) -> None:
     assert not manifest["caveats"]
 
 
+def test_repeatable_noise_is_never_released() -> None:
+    """A run with noise for experiments has no bundle: nothing of it may leave the building."""
+    with pytest.raises(PrivacyError, match="for experiments only"):
+        bundle_of(run(table(), SCHEMA, TUNED, Fraction(1), NumpyNoise(np.random.default_rng(0))))
+
+
 def test_what_is_not_private_says_so() -> None:
-    """Repeatable noise and suggested declarations are marked in the manifest, in words and for programs."""
+    """Suggested declarations are marked in the manifest, in words and for programs."""
     schema = Schema(
         (categories("a", "x", "z", suggested=True), *SCHEMA.taxonomies[1:]),
         Label("y", ("p", "q"), suggested=True), PrivacyUnit("person", 1),
     )  # fmt: skip
-    manifest = bundle_of(run(table(), schema, TUNED, Fraction(1), NumpyNoise(np.random.default_rng(0)))).manifest
-    assert manifest["private"] is False
-    assert manifest["caveats"][0].startswith("NOT PRIVATE")
-    assert "“a”, “y” were read from the private data" in manifest["caveats"][1]
+    manifest = bundle_of(run(table(), schema, TUNED, Fraction(1), OpenDPNoise())).manifest
+    assert "“a”, “y” were read from the private data" in manifest["caveats"][0]
     assert manifest["suggested_from_data"] == ["a", "y"]
-    assert all("NOT PRIVATE" in draw["mechanism"] for draw in manifest["draws"])
 
 
 def test_manifest_is_plain_json(release: Release) -> None:

@@ -22,9 +22,7 @@ from core.schema import Label, PrivacyUnit, Schema
 from core.source import open_table
 from core.taxonomy_io import read_taxonomies
 from core.visibility import Visibility
-from tests.core.tables import ENGINE_WARNINGS, categories, declare, intervals
-
-pytestmark = ENGINE_WARNINGS
+from tests.core.tables import categories, declare, intervals
 
 SCHEMA = declare(categories("a", "x", "z"), intervals("b", 0, 10, 20, 30, 40), categories("c", "u", "v", "w"))
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from core.budget import FEATURES, HISTOGRAM, SELECTION, SIZE, Recipe
 from core.grid import GridSpace
-from core.plan import CAP_STRETCH, Plan, SizeSource, make_plan, selected_attributes, size_source
+from core.plan import CAP_STRETCH, MAX_CELLS, Plan, SizeSource, make_plan, selected_attributes, size_source
 from core.recipes import JOURNAL_2018, PAPER_2015, TUNED
 from core.schema import Schema
 from tests.conftest import Adult
@@ -234,3 +234,11 @@ def test_pool_sizes_of_adult(adult: Adult, shared_data: Path, epsilon: str, pool
     space = GridSpace.of(adult.schema)
     visited = slow_pool_size(adult_sizes(shared_data, adult.schema.names), cap)
     assert space.pool_size(cap) == len(space.pool(cap)) == visited == pool_size
+
+
+@pytest.mark.parametrize("recipe", [PAPER_2015, JOURNAL_2018, TUNED], ids=lambda recipe: recipe.name)
+def test_no_cap_exceeds_the_memory(recipe: Recipe) -> None:
+    """However large ε and n, the cap stays where a histogram can be held."""
+    schema = replace(schema_of(flat("a", 2), flat("b", 3)), size=10**9)
+    plan = make_plan(recipe, schema, Fraction(10**6), 10**9, size_source(recipe, schema))
+    assert plan.highest_cap == plan.cap == MAX_CELLS

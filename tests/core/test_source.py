@@ -21,9 +21,7 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.source import MAX_COLUMNS, TableSource, label_values, open_table
-from tests.core.tables import ENGINE_WARNINGS, SUFFIXES, write_table, write_text
-
-pytestmark = ENGINE_WARNINGS
+from tests.core.tables import SUFFIXES, write_table, write_text
 
 SECRET = "Zaphod"
 """Stands in a cell of every broken file; no message may hold it."""
@@ -436,3 +434,10 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, data: st.DataObject) 
     end = data.draw(st.just(len(content)) | st.integers(4, len(content)))
     with contextlib.suppress(InputError):
         read_all(write_text(tmp_path, bytes(content[:end]), f"table{suffix}"))
+
+
+def test_columns_named_by_year_are_names(tmp_path: Path) -> None:
+    """Numbers as column names are names where another name stands over a number too."""
+    path = tmp_path / "years.csv"
+    path.write_text("person, 2019,2020\n1,5,6\n", encoding="utf-8")
+    assert open_table(path).columns == ("person", "2019", "2020")

@@ -152,7 +152,7 @@ def test_defect_is_named(defect: str) -> None:
 def test_all_defects_are_reported_at_once() -> None:
     """Defects of every kind are reported together; the message gives the first and how many follow."""
     below = {"A": {"(0, 5]": {}, "(4, 6]": {}}, "B": {"(8, 9]": {}, "(8, 9]x": {}}, "": {"(9, 9]": {}}}
-    with pytest.raises(TaxonomyError, match=r"\(\d more defects follow\.\)$") as caught:
+    with pytest.raises(TaxonomyError, match=r"\(And \d more defects\.\)$") as caught:
         Taxonomy("age", node("Any", below))
     reasons = " ".join(str(defect) for defect in caught.value.defects)
     assert all(word in reasons for word in ("no label", "overlaps", "gap", "not an interval", "is empty"))

@@ -26,10 +26,8 @@ from core.taxonomy_build import (
     suggest_from_data,
     suggest_numeric,
 )
-from tests.core.tables import ENGINE_WARNINGS, categories, node, write_table
+from tests.core.tables import categories, node, write_table
 from tests.helpers import Shape, shapes, tree
-
-pytestmark = ENGINE_WARNINGS
 
 LABEL = Label("y", ("p", "q"))
 
