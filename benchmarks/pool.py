@@ -98,8 +98,8 @@ CASES = (
     *(Case("adult", 4_069, threads) for threads in (1, 2)),
     *(Case("adult", cap, 2, compared=False) for cap in (509, 1_017, 2_035, 8_138, 16_276)),
     *(Case(name, None, 2) for name in ("mushroom", "optdigits", "br2000")),
-    *(Case("generated", 2_000, 2, rows, 10) for rows in (10_000, 100_000, 1_000_000, 10_000_000)),
-    *(Case("generated", 2_000, 2, 100_000, attributes, compared=False) for attributes in (6, 8, 12)),
+    *(Case("generated", 200, 2, rows, 10) for rows in (10_000, 100_000, 1_000_000, 10_000_000)),
+    *(Case("generated", 200, 2, 100_000, attributes, compared=False) for attributes in (6, 8, 12)),
 )
 
 

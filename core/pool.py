@@ -20,7 +20,7 @@ import numpy as np
 from core.contingency import ContingencyTable
 from core.errors import CancelledError, InputError
 from core.pool_kernels import score_range
-from core.quality import MAX_RECORDS, SCALE, expected_loss_table
+from core.quality import MAX_RECORDS, expected_loss_table
 from core.schema import Schema
 
 Progress = Callable[[int, int], bool]
@@ -110,11 +110,6 @@ def score_pool(
     if cancel[0]:
         raise CancelledError("The scoring of the grids was stopped.")
     return scores[tree.place]
-
-
-def to_records(scores: np.ndarray) -> np.ndarray:
-    """Fixed-point scores as expected numbers of records (float64)."""
-    return scores / SCALE
 
 
 def warm_up() -> None:

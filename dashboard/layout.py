@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -136,7 +136,7 @@ def watch(job: Job[Any], cancel_label: str, key: str) -> None:
     progress()
 
 
-def outcome(job: Job[Any], again: Callable[[], None] | None = None) -> None:
+def outcome(job: Job[Any]) -> None:
     """Why an ended job has no result."""
     if job.error:
         st.error(job.error, icon=":material/error:")

@@ -1,6 +1,6 @@
 """Page Utility: how good the table is for classification, next to the download."""
 
-import io
+from dataclasses import asdict
 from statistics import mean, stdev
 
 import pandas as pd
@@ -10,7 +10,7 @@ from core.classifiers import CLASSIFIERS
 from core.encoding import read_records
 from core.evaluation import MAJORITY, NOISE_FREE, Evaluation, Result
 from core.mechanisms import OpenDPNoise
-from core.visibility import Visibility
+from core.visibility import CuratorOutput, Visibility
 from dashboard import charts, layout
 from dashboard.downloads import downloads
 from dashboard.jobs import Job, Report
@@ -102,11 +102,10 @@ def _results(ws: Workspace, results: list[Result]) -> None:
     st.dataframe(table, hide_index=True)
     if ws.evaluating_choices != ws.choices():
         st.info("Measured with earlier choices; press Measure to bring it up to date.", icon=":material/history:")
-    buffer = io.StringIO()
-    pd.DataFrame([vars(result) for result in results]).to_csv(buffer, index=False)
+    figures = CuratorOutput(pd.DataFrame([asdict(result) for result in results]).to_csv(index=False).encode())
     st.download_button(
         "Save these figures for the curator (CSV)",
-        buffer.getvalue(),
+        figures.content,
         "curator-only-utility.csv",
         "text/csv",
         on_click="ignore",
