@@ -28,6 +28,11 @@ POOL = GridSpace.of(SCHEMA).pool(6)
 epsilons = st.sampled_from([0.01, 0.1, 0.7, 3.0, 50.0])
 
 
+def in_records(scores: np.ndarray) -> np.ndarray:
+    """Fixed-point scores as expected numbers of records."""
+    return scores / SCALE
+
+
 @given(st.data(), schemas(), st.integers(1, 200), epsilons)
 def test_scores_agree_with_the_definition(data: st.DataObject, schema: Schema, cap: int, epsilon: float) -> None:
     """Any table, taxonomies, cap and 2 to 5 classes: every grid's score is its gq."""
@@ -92,13 +97,13 @@ def test_64_attributes(classes: int) -> None:
     filled = generator.integers(0, 3, (20, d)) * (generator.random((20, d)) < np.linspace(0, 1, 20)[:, None])
     grids = np.vstack([differing, filled, np.full((1, d), 2)]).astype(np.int8)
     expected = [reference_quality(table, schema, grid, 0.5) for grid in grids]
-    assert to_records(score_pool(table, schema, grids, 0.5)) == pytest.approx(expected, rel=1e-9)
+    assert in_records(score_pool(table, schema, grids, 0.5)) == pytest.approx(expected, rel=1e-9)
 
 
 def test_one_record_is_right_but_for_the_noise() -> None:
     """A lone record scores 1 − w(1) on every grid."""
     table = dense_table(SCHEMA, (0, 0, 1, *[0] * 9))
-    assert to_records(score_pool(table, SCHEMA, POOL, 1.0)) == pytest.approx(1 - 0.75 * math.exp(-1))
+    assert in_records(score_pool(table, SCHEMA, POOL, 1.0)) == pytest.approx(1 - 0.75 * math.exp(-1))
 
 
 def test_no_record_scores_nothing() -> None:
@@ -119,7 +124,7 @@ def test_all_root_scores_the_class_distribution() -> None:
     grids = GridSpace.of(SCHEMA).pool(1)
     assert grids.tolist() == [[0, 0]]
     expected = grid_quality(TABLE.class_counts[None, :], 0.1)
-    assert to_records(score_pool(TABLE, SCHEMA, grids, 0.1)) == pytest.approx(expected, rel=1e-9)
+    assert in_records(score_pool(TABLE, SCHEMA, grids, 0.1)) == pytest.approx(expected, rel=1e-9)
 
 
 def test_an_empty_pool_has_no_scores() -> None:
@@ -164,7 +169,7 @@ def test_adult_reference_figures(adult: Adult, shared_data: Path) -> None:
     reference = json.loads((shared_data / "adult_reference_quality.json").read_text(encoding="utf-8"))
     table, space = adult.outside_fold(0), GridSpace.of(adult.schema)
     grids = np.array([space.levels(grid["levels"]) for grid in reference["grids"]])
-    found = table.n - to_records(score_pool(table, adult.schema, grids, reference["epsilon_histogram"]))
+    found = table.n - in_records(score_pool(table, adult.schema, grids, reference["epsilon_histogram"]))
     assert len(found) == 160
     assert found == pytest.approx([grid["quality"] for grid in reference["grids"]], rel=0, abs=1e-6)
 
@@ -174,7 +179,7 @@ def test_adult_pool_against_single_histograms(adult: Adult) -> None:
     """On a real table with a real pool, sampled scores are the qualities of the grids' own histograms."""
     table, space = adult.outside_fold(0), GridSpace.of(adult.schema)
     grids = space.pool(100)
-    scores = to_records(score_pool(table, adult.schema, grids, 0.05))
+    scores = in_records(score_pool(table, adult.schema, grids, 0.05))
     for place in np.random.default_rng(5).integers(0, len(grids), 25):
         counts = grid_histogram(table, adult.schema, space.grid(grids[place]))
         assert scores[place] == pytest.approx(grid_quality(counts, 0.05), rel=1e-9)
