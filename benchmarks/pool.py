@@ -1,6 +1,6 @@
 """How fast a pool of grids is scored, against two ways to count each grid from the records.
 
-``python benchmarks/pool.py [--only NAME] [--json FILE]`` runs every case in a process of its own and prints, for each: rows, distinct
+``python -m benchmarks.pool [--only NAME] [--json FILE]``, or the file itself, runs every case in a process of its own and prints, for each: rows, distinct
 rows, pool size, seconds, grids a second, peak memory, threads, and the ratios of seconds a grid, in the same process, of
 
 * ``numpy``: one `bincount` over the records for each grid,

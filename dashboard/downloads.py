@@ -30,6 +30,11 @@ def downloads(finished: FinishedRelease) -> None:
     with st.expander("Single files"):
         for name, title, mime in _FILES:
             st.download_button(title, finished.bundle[name], name, mime, on_click="ignore", key=f"download-{name}")
+    mark(finished)
+
+
+def mark(finished: FinishedRelease) -> None:
+    """Who may see a release: not everybody, where parts of it are not private."""
     if finished.release.caveats:
         layout.visibility(
             Visibility.CURATOR_ONLY, "Parts of this release are not private; read the notes before it goes out."

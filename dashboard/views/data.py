@@ -32,11 +32,12 @@ def _choose_table(ws: Workspace) -> None:
             key="upload",
             help="One row a record, the first line names the columns. The file stays on the machine this application runs on.",
         )
-        if uploaded is not None and once(f"upload-{uploaded.file_id}"):
-            with layout.one_sentence():
-                ws.open_upload(uploaded.name, uploaded.getvalue())
-                forget(*_WIDGETS)
-                st.success(f"“{uploaded.name}” is open. Now choose its label below.")
+    # Below the cards, where a sentence has room.
+    if uploaded is not None and once(f"upload-{uploaded.file_id}"):
+        with layout.one_sentence():
+            ws.open_upload(uploaded.name, uploaded.getvalue())
+            forget(*_WIDGETS)
+            st.success(f"“{uploaded.name}” is open. Now choose its label below.")
 
 
 def _show_table(ws: Workspace) -> None:

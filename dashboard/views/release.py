@@ -13,9 +13,8 @@ from core.encoding import read_contingency
 from core.mechanisms import OpenDPNoise
 from core.release import run
 from core.synthesis import left_out
-from core.visibility import Visibility
 from dashboard import layout, text
-from dashboard.downloads import downloads
+from dashboard.downloads import downloads, mark
 from dashboard.jobs import Job, Report
 from dashboard.state import FinishedRelease, Workspace, workspace
 
@@ -116,7 +115,7 @@ def _result(ws: Workspace, finished: FinishedRelease) -> None:
         ],
         hide_index=True,
     )
-    layout.visibility(Visibility.PRIVATE_RELEASE)
+    mark(finished)
     _head(finished)
 
 

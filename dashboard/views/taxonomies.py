@@ -24,13 +24,16 @@ _EDITED_LEAVES = 2_000
 def _all_at_once(ws: Workspace) -> None:
     """Suggest, import, export."""
     suggest, imported, export = st.columns(3, gap="medium")
+    below = st.container()  # sentences have no room in the cards
     with suggest.container(border=True, height=230):
         st.markdown("**Suggest**")
         st.caption("Makes a taxonomy for every column by looking at the private table, and marks it so.")
-        if st.button("Suggest from the table"):
-            _suggest(ws)
+        suggesting = st.button("Suggest from the table")
     with imported.container(border=True, height=230):
         uploaded = st.file_uploader("Import taxonomies (JSON)", type=["json"], key="taxonomy-upload")
+    with below:
+        if suggesting:
+            _suggest(ws)
         if uploaded is not None and once(f"taxonomies-{uploaded.file_id}"):
             _import(ws, uploaded.getvalue())
     with export.container(border=True, height=230):
