@@ -43,14 +43,19 @@ def with_small_table() -> AppTest:
     """The application with a small uploaded table, fully declared."""
     app = start()
     upload(app, "small.csv", SMALL.encode())
-    app.selectbox(key="label").select("class").run()
-    app.text_input(key="who").input("person").run()
-    app.number_input(key="rows").set_value(1).run()
+    declare(app, "class")
     app.toggle(key="size-public").set_value(True).run()
     app.number_input(key="size").set_value(400).run()
     on(app, "Taxonomies")
     named(app, "Suggest from the table").click().run()
     return app
+
+
+def declare(app: AppTest, label: str) -> AppTest:
+    """Declare label and unit of privacy of the uploaded table."""
+    app.selectbox(key="label").select(label).run()
+    app.text_input(key="who").input("person").run()
+    return app.number_input(key="rows").set_value(1).run()
 
 
 def upload(app: AppTest, name: str, content: bytes) -> AppTest:

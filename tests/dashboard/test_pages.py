@@ -6,6 +6,7 @@ from core.visibility import Visibility
 from dashboard.layout import PAGES
 from tests.dashboard.pages import (
     SMALL,
+    declare,
     finished,
     named,
     on,
@@ -94,9 +95,7 @@ def test_bad_upload_gets_one_sentence_and_keeps_the_table_in_use(name: str, cont
 def test_label_with_one_value_is_refused() -> None:
     """A label with a single class is refused in a sentence that names it."""
     app = upload(start(), "one.csv", b"a,b\nx,same\ny,same\n")
-    app.selectbox(key="label").select("b").run()
-    app.text_input(key="who").input("person").run()
-    app.number_input(key="rows").set_value(1).run()
+    declare(app, "b")
     on(app, "Taxonomies")
     named(app, "Suggest from the table").click().run()
     on(app, "Preview")
@@ -274,9 +273,7 @@ def test_utility_compares_with_both_baselines_next_to_the_download() -> None:
 def test_utility_of_a_table_too_small_for_the_folds_is_explained() -> None:
     """A class with fewer records than folds gives one sentence, not a failure."""
     app = upload(start(), "tiny.csv", b"a,b,class\n" + b"x,u,p\ny,v,q\n" * 2)
-    app.selectbox(key="label").select("class").run()
-    app.text_input(key="who").input("person").run()
-    app.number_input(key="rows").set_value(1).run()
+    declare(app, "class")
     on(app, "Taxonomies")
     named(app, "Suggest from the table").click().run()
     on(app, "Utility")
