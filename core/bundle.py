@@ -9,7 +9,6 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
@@ -156,7 +155,7 @@ def _manifest(release: Release, created: datetime, rule: str, rows: int) -> dict
             "unit": schema.unit.who,
             "records_per_unit_at_most": schema.unit.rows,
             "epsilon_per_unit": str(release.unit_epsilon),
-            "epsilon_spent": _number(release.spent),
+            "epsilon_spent": float(release.spent),
         },
         "recipe": {
             "name": recipe.name,
@@ -164,7 +163,7 @@ def _manifest(release: Release, created: datetime, rule: str, rows: int) -> dict
             "noise_to_signal": str(recipe.noise_to_signal),
             "pool_limit": recipe.pool_limit,
         },
-        "split": {step: {"epsilon": str(part), "share": _number(part / release.epsilon)}
+        "split": {step: {"epsilon": str(part), "share": float(part / release.epsilon)}
                   for step, part in plan.budget.parts.items()},
         "draws": [_draw(spend) for spend in release.spends],
         "records": {
@@ -199,15 +198,11 @@ def _draw(spend: Spend) -> dict[str, Any]:
     return {
         "step": spend.step,
         "mechanism": spend.mechanism,
-        "sensitivity_records": _number(spend.sensitivity),
+        "sensitivity_records": float(spend.sensitivity),
         "noise_scale_records": spend.scale,
         "epsilon_granted": str(spend.granted),
-        "epsilon_spent_by_map": _number(spend.spent),
+        "epsilon_spent_by_map": float(spend.spent),
     }
-
-
-def _number(value: Fraction) -> float:
-    return float(value)
 
 
 def _csv(frame: pd.DataFrame) -> bytes:

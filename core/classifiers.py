@@ -140,8 +140,8 @@ def error_rate(name: str, train: Samples, features: np.ndarray, truth: np.ndarra
 
 
 def _tree_error(train: Samples, features: np.ndarray, truth: np.ndarray, seed: int) -> float:
-    shares = np.bincount(train.classes, train.weights) / train.weights.sum()
     total = train.weights.sum()
+    shares = np.bincount(train.classes, train.weights) / total
     tree = DecisionTreeClassifier(
         ccp_alpha=PRUNING / total * (1 - np.sum(shares**2)),
         min_weight_fraction_leaf=min(0.5, LEAF_RECORDS / total),

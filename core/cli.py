@@ -10,12 +10,11 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any, NoReturn
 
 import numpy as np
@@ -25,7 +24,7 @@ from core.bundle import make_bundle, make_folder
 from core.classifiers import CLASSIFIERS
 from core.encoding import read_contingency, read_records
 from core.errors import InputError, PrivPfCError
-from core.evaluation import METHODS, Evaluation, Result
+from core.evaluation import METHODS, Evaluation, summarise
 from core.grid import GridSpace
 from core.mechanisms import Noise, NumpyNoise, OpenDPNoise
 from core.plan import MAX_CELLS, make_plan, size_source
@@ -106,7 +105,7 @@ def preview(options: argparse.Namespace) -> None:
     split = parse_split(options.split) if options.split else None
     recipe = recipe_named(options.recipe)
     n = schema.size if schema.size is not None else table.contingency.n
-    plan = make_plan(recipe, schema, epsilon, n, size_source(recipe, schema), split)
+    plan = make_plan(recipe, schema, epsilon, n, size_source(recipe, schema.size), split)
     scores = rank_attributes(table.contingency, schema)
     ranking = sorted(zip(schema.names, map(float, scores), strict=True), key=lambda pair: -pair[1])
     if options.json:
@@ -149,7 +148,7 @@ def quality(options: argparse.Namespace) -> None:
 
 def evaluate(options: argparse.Namespace) -> None:
     """Cross-validate methods.  Looks at the records: for the curator only."""
-    source, schema = _declared(options, leave_out={options.fold_column})
+    source, schema = _declared(options, leave_out=[options.fold_column])
     evaluation = Evaluation(
         epsilons=tuple(parse_epsilon(entry) for entry in options.epsilon.split(",")),
         methods=tuple(options.methods.split(",")),
@@ -168,10 +167,10 @@ def evaluate(options: argparse.Namespace) -> None:
     if options.json:
         return _print_json({"results": [asdict(result) for result in results]})
     print("CURATOR-ONLY: share of held-out records that are misclassified")
-    for (method, epsilon, classifier), errors in _grouped(results).items():
-        spread = f" ± {stdev(errors):.4f}" if len(errors) > 1 else ""
-        at = "" if epsilon is None else f"ε = {epsilon:g}"
-        print(f"  {method:14} {at:10} {classifier:10} {mean(errors):.4f}{spread}  ({len(errors)} runs)")
+    for group in summarise(results):
+        spread = "" if group.sd is None else f" ± {group.sd:.4f}"
+        at = "" if group.epsilon is None else f"ε = {group.epsilon:g}"
+        print(f"  {group.method:14} {at:10} {group.classifier:10} {group.mean:.4f}{spread}  ({group.runs} runs)")
     return None
 
 
@@ -232,7 +231,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _declared(options: argparse.Namespace, leave_out: set[str | None] = frozenset()) -> tuple[TableSource, Schema]:  # type: ignore[assignment]
+def _declared(options: argparse.Namespace, leave_out: Collection[str | None] = ()) -> tuple[TableSource, Schema]:
     """The table and its declarations; what was read from the data instead is named in a notice."""
     source = open_table(options.table)
     if options.label_values:
@@ -279,13 +278,6 @@ def _whole_numbers(text: str) -> tuple[int, ...]:
         return tuple(int(entry) for entry in text.split(","))
     except ValueError as error:
         raise InputError("Write the folds as whole numbers with commas between, for example 0,1.") from error
-
-
-def _grouped(results: list[Result]) -> dict[tuple[str, float | None, str], list[float]]:
-    groups: dict[tuple[str, float | None, str], list[float]] = {}
-    for result in results:
-        groups.setdefault((result.method, result.epsilon, result.classifier), []).append(result.error)
-    return groups
 
 
 def _grid_text(grid: dict[str, int]) -> str:

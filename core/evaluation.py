@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from statistics import mean, stdev
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -68,6 +69,42 @@ class Result:
     error: float
     seconds: float
     visibility = Visibility.CURATOR_ONLY
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The error rates of one method, ε and classifier over folds and repeats.  Curator only.
+
+    Parameters
+    ----------
+    method : str
+    epsilon : float or None
+    classifier : str
+    mean : float
+        Share of misclassified records, 0 to 1.
+    sd : float or None
+        Standard deviation of the share; None for a single run.
+    runs : int
+    """
+
+    method: str
+    epsilon: float | None
+    classifier: str
+    mean: float
+    sd: float | None
+    runs: int
+    visibility = Visibility.CURATOR_ONLY
+
+
+def summarise(results: Iterable[Result]) -> list[Summary]:
+    """Sum up results by method, ε and classifier, in the order they came."""
+    groups: dict[tuple[str, float | None, str], list[float]] = {}
+    for result in results:
+        groups.setdefault((result.method, result.epsilon, result.classifier), []).append(result.error)
+    return [
+        Summary(*group, mean(errors), stdev(errors) if len(errors) > 1 else None, len(errors))
+        for group, errors in groups.items()
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

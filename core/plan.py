@@ -27,9 +27,9 @@ CAP_STRETCH = 8
 SizeSource = Literal["declared", "noisy", "exact"]
 
 
-def size_source(recipe: Recipe, schema: Schema) -> SizeSource:
-    """Where a recipe takes n from: the declaration, a noisy count, or the exact count."""
-    if schema.size is not None and recipe.size != "always noisy":
+def size_source(recipe: Recipe, declared: int | None) -> SizeSource:
+    """Where a recipe takes n from: the declared size, a noisy count, or the exact count."""
+    if declared is not None and recipe.size != "always noisy":
         return "declared"
     return "exact" if recipe.size == "exact" else "noisy"
 

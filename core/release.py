@@ -171,7 +171,7 @@ def _size(
     split: Split | None,
 ) -> tuple[int, SizeSource]:  # fmt: skip
     """N as the recipe has it: declared, bought, or exact."""
-    source = size_source(recipe, schema)
+    source = size_source(recipe, schema.size)
     if source == "declared" and schema.size is not None:
         return schema.size, source
     if source == "exact":

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from core.evaluation import Summary
 from core.taxonomy import Taxonomy
 
 # Okabe and Ito’s palette, told apart by colour-blind people, and two greys.
@@ -113,30 +114,28 @@ def ranking_chart(names: Sequence[str], scores: Sequence[float], label: str) -> 
     return figure
 
 
-def error_chart(rows: Sequence[Mapping[str, object]], classifiers: Mapping[str, str]) -> go.Figure:
+def error_chart(groups: Sequence[Summary], methods: Mapping[str, str], classifiers: Mapping[str, str]) -> go.Figure:
     """Mean misclassification of each method by classifier, with the standard deviation over folds and repeats.
 
     Parameters
     ----------
-    rows : sequence of mapping
-        With ``method``, ``classifier``, ``mean``, ``sd`` (shares, 0 to 1; ``sd`` None for a single run).
-    classifiers : dict of str to str
+    groups : sequence of Summary
+    methods, classifiers : dict of str to str
         Name → words.
     """
-    colors = {0: GREY, 1: VERMILION, 2: GREEN}
+    colors = (GREY, VERMILION, GREEN)
     figure = go.Figure()
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    for place, method in enumerate(methods):
-        chosen = [row for row in rows if row["method"] == method]
+    for place, method in enumerate(dict.fromkeys(group.method for group in groups)):
+        chosen = [group for group in groups if group.method == method]
         figure.add_bar(
-            x=[classifiers[str(row["classifier"])] for row in chosen],
-            y=[100 * float(str(row["mean"])) for row in chosen],
-            error_y={"type": "data", "array": [100 * float(str(row["sd"] or 0)) for row in chosen], "color": DARK},
-            name=str(method),
-            marker_color=colors[place % 3],
-            hovertemplate="%{x}<br>%{y:.1f} % misclassified<extra>" + str(method) + "</extra>",
+            x=[classifiers[group.classifier] for group in chosen],
+            y=[100 * group.mean for group in chosen],
+            error_y={"type": "data", "array": [100 * (group.sd or 0) for group in chosen], "color": DARK},
+            name=methods[method],
+            marker_color=colors[place % len(colors)],
+            hovertemplate="%{x}<br>%{y:.1f} % misclassified<extra>" + methods[method] + "</extra>",
         )
-    top = max(100 * (float(str(row["mean"])) + float(str(row["sd"] or 0))) for row in rows)
+    top = max(100 * (group.mean + (group.sd or 0)) for group in groups)
     figure.update_yaxes(title="misclassified held-out records (%)", range=[0, 1.08 * top])
     figure.update_xaxes(title="classifier")
     figure.update_layout(**_LAYOUT, barmode="group", height=420)

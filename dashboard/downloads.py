@@ -21,10 +21,10 @@ _FILES = (
 
 
 def downloads(finished: FinishedRelease) -> None:
-    """All files at once, and one by one."""
+    """All files at once, and one by one; packed when they are asked for, not whenever the page is drawn."""
     stamp = finished.created.strftime("%Y%m%d-%H%M%S")
     st.download_button(
-        "Download all (ZIP)", finished.bundle.archive(), f"release-{stamp}.zip", "application/zip", type="primary",
+        "Download all (ZIP)", finished.bundle.archive, f"release-{stamp}.zip", "application/zip", type="primary",
         icon=":material/download:", on_click="ignore",
     )  # fmt: skip
     with st.expander("Single files"):

@@ -49,6 +49,8 @@ class FinishedRelease:
     release : Release
     bundle : Bundle
     created : datetime
+    table : str
+        Digest of the table it was made from.
     choices : str
         Fingerprint of the choices that it was made with.
     """
@@ -56,6 +58,7 @@ class FinishedRelease:
     release: Release
     bundle: Bundle
     created: datetime
+    table: str
     choices: str
 
 
@@ -66,7 +69,6 @@ class Workspace:
     source: TableSource | None = None
     digest: str = ""
     title: str = ""
-    description: str = ""
     label_name: str | None = None
     label_values: tuple[str, ...] = ()
     label_suggested: bool = False
@@ -98,7 +100,6 @@ class Workspace:
         declared = Declaration.read(sample_data.sample_path(name).read_text(encoding="utf-8"))
         path = folder / declared.table
         self._take(open_table(path), hashlib.sha256(path.read_bytes()).hexdigest(), declared.title)
-        self.description = declared.description
         self.label_name, self.label_values, self.label_suggested = declared.label.name, declared.label.values, False
         self.unit_who, self.unit_rows = declared.unit.who, declared.unit.rows
         self.size, self.missing = declared.size, declared.missing
@@ -110,7 +111,6 @@ class Workspace:
         path = self.uploads / f"{digest[:16]}{Path(name).suffix.lower()}"
         path.write_bytes(content)
         self._take(open_table(path, name), digest, name)
-        self.description = ""
         self.label_name, self.label_values, self.label_suggested = None, (), False
         self.unit_who, self.unit_rows, self.size, self.missing = "", None, None, None
         self.taxonomies = {}
@@ -162,7 +162,7 @@ class Workspace:
         epsilon = epsilon or self.epsilon
         schema = self.schema()
         n = schema.size if schema.size is not None else self.counted().contingency.n
-        return make_plan(self.recipe, schema, epsilon, n, size_source(self.recipe, schema), self.split)
+        return make_plan(self.recipe, schema, epsilon, n, size_source(self.recipe, schema.size), self.split)
 
     def counted(self) -> CountedTable:
         """The counted table; raises `InputError` where it is not there (yet)."""
@@ -199,9 +199,7 @@ class Workspace:
     @property
     def spent_on_table(self) -> Fraction:
         """ε that the releases of this table have cost in this workspace, for one record."""
-        return sum(
-            (done.release.epsilon for done in self.releases if self.digest and self.digest in done.choices), Fraction(0)
-        )
+        return sum((done.release.epsilon for done in self.releases if done.table == self.digest), Fraction(0))
 
     def gaps(self) -> dict[str, str]:
         """What is missing, by page and in the order of the pages: page title → one sentence."""

@@ -69,8 +69,3 @@ def epsilon_advice(epsilon: float) -> str:
     if epsilon <= 3:
         return "Moderate protection; say why you need it."
     return "Weak protection: the guarantee means little in plain odds."
-
-
-def number(value: float) -> str:
-    """A count with thousands separators."""
-    return f"{value:,.0f}"

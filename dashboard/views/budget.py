@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.budget import STEPS, parse_epsilon
 from core.errors import PrivPfCError
+from core.plan import size_source
 from core.recipes import RECIPES
 from dashboard import layout, text
 from dashboard.state import Workspace, workspace
@@ -87,7 +88,7 @@ def _split(ws: Workspace) -> None:
         ws.own_split = (low, high - low, 100 - high)
     else:
         ws.own_split = None
-    bought = ws.recipe.size == "always noisy" or (ws.recipe.size == "noisy" and ws.size is None)
+    bought = size_source(ws.recipe, ws.size) == "noisy"
     rows: dict[str, dict[str, str | None]] = {}
     empty = dict.fromkeys(title for title, _ in _paths(ws))
     with layout.one_sentence():

@@ -16,7 +16,7 @@ _CURVE = np.geomspace(0.01, 10, 31)
 
 def _plan_kind(ws: Workspace, plan: Plan) -> Visibility:
     """Cap and pool are public only if nothing of the table entered them."""
-    public = ws.size is not None and not ws.schema().suggested and plan.recipe.size != "always noisy"
+    public = plan.size_source == "declared" and not ws.schema().suggested
     return Visibility.PUBLIC if public else Visibility.CURATOR_ONLY
 
 

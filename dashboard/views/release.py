@@ -22,7 +22,7 @@ from dashboard.state import FinishedRelease, Workspace, workspace
 def _start(ws: Workspace) -> None:
     """Start the release; what it needs is copied now, so that later edits do not reach it."""
     source, schema, recipe, epsilon = ws.source, ws.schema(), ws.recipe, ws.epsilon
-    split, rule, choices = ws.split, ws.counts_rule, ws.choices()
+    split, rule, digest, choices = ws.split, ws.counts_rule, ws.digest, ws.choices()
     counting = ws.counting if ws.counting_choices == ws.schema_choices() else None
     assert source is not None
 
@@ -34,7 +34,8 @@ def _start(ws: Workspace) -> None:
         # From here on the budget is spent: the result is kept even if the officer asks to stop.
         report("write", 0, 1)
         created = datetime.now(UTC)
-        finished = FinishedRelease(release, make_bundle(release, created, np.random.default_rng(), rule), created, choices)
+        bundle = make_bundle(release, created, np.random.default_rng(), rule)
+        finished = FinishedRelease(release, bundle, created, digest, choices)
         ws.releases.append(finished)
         return finished
 

@@ -1,14 +1,13 @@
 """Page Utility: how good the table is for classification, next to the download."""
 
 from dataclasses import asdict
-from statistics import mean, stdev
 
 import pandas as pd
 import streamlit as st
 
 from core.classifiers import CLASSIFIERS
 from core.encoding import read_records
-from core.evaluation import MAJORITY, NOISE_FREE, Evaluation, Result
+from core.evaluation import MAJORITY, NOISE_FREE, Evaluation, Result, summarise
 from core.mechanisms import OpenDPNoise
 from core.visibility import CuratorOutput, Visibility
 from dashboard import charts, layout
@@ -66,40 +65,32 @@ def _settings(ws: Workspace) -> None:
     )
 
 
-def _rows(results: list[Result]) -> list[dict[str, object]]:
-    groups: dict[tuple[str, str], list[float]] = {}
-    for result in results:
-        name = _TITLES.get(result.method, f"{result.method}, ε = {result.epsilon:g}" if result.epsilon else result.method)
-        groups.setdefault((name, result.classifier), []).append(result.error)
-    return [
-        {"method": method, "classifier": classifier, "mean": mean(errors), "sd": stdev(errors) if len(errors) > 1 else None,
-         "runs": len(errors)}
-        for (method, classifier), errors in groups.items()
-    ]  # fmt: skip
-
-
 def _results(ws: Workspace, results: list[Result]) -> None:
-    rows = _rows(results)
-    figure = charts.error_chart(rows, _SHORT)
+    groups = summarise(results)
+    methods = {
+        group.method: _TITLES.get(group.method, f"{group.method}, ε = {group.epsilon:g}" if group.epsilon else group.method)
+        for group in groups
+    }
+    figure = charts.error_chart(groups, methods, _SHORT)
     st.plotly_chart(figure, key="errors", config={"displayModeBar": False}, alt="Misclassification by method and classifier")
     layout.visibility(
         Visibility.CURATOR_ONLY,
         "Lower is better. Majority always guesses the most frequent class; NoiseFree learns from the true records. Lines show one standard deviation over folds and repeats. Measured on the true records, not covered "
         "by ε: it must not leave the building.",
     )
-    table = pd.DataFrame(
+    st.dataframe(
         [
             {
-                "Method": row["method"],
-                "Classifier": _SHORT[str(row["classifier"])],
-                "Misclassified": f"{100 * float(str(row['mean'])):.1f} %",
-                "± one sd": "one run" if row["sd"] is None else f"{100 * float(str(row['sd'])):.1f} points",
-                "Runs": row["runs"],
+                "Method": methods[group.method],
+                "Classifier": _SHORT[group.classifier],
+                "Misclassified": f"{100 * group.mean:.1f} %",
+                "± one sd": "one run" if group.sd is None else f"{100 * group.sd:.1f} points",
+                "Runs": group.runs,
             }
-            for row in rows
-        ]
+            for group in groups
+        ],
+        hide_index=True,
     )
-    st.dataframe(table, hide_index=True)
     if ws.evaluating_choices != ws.choices():
         st.info("Measured with earlier choices; press Measure to bring it up to date.", icon=":material/history:")
     figures = CuratorOutput(pd.DataFrame([asdict(result) for result in results]).to_csv(index=False).encode())

@@ -91,7 +91,7 @@ def release_of(
     epsilon: Fraction = Fraction(1),
 ) -> Release:
     """The release of a grid with given noisy counts, one row a cell."""
-    plan = make_plan(recipe, schema, epsilon, n, size_source(recipe, schema))
+    plan = make_plan(recipe, schema, epsilon, n, size_source(recipe, schema.size))
     return Release(
         schema=schema, plan=plan, epsilon=epsilon, attributes=schema.names, dropped=(), cap=plan.cap,
         pool_size=plan.pool_size, grid=grid, counts=np.array(counts, dtype=np.int64), spends=(), private=True,

@@ -200,7 +200,7 @@ def test_noisy_sizes_below_1_count_as_1(recipe: Recipe, n: int) -> None:
 )  # fmt: skip
 def test_size_source(recipe: Recipe, size: int | None, source: SizeSource) -> None:
     """A declared size is used, but for `journal-2018`, which always buys it; without one the paper's n is exact."""
-    assert size_source(recipe, schema_of(flat("a", 2), size=size)) == source
+    assert size_source(recipe, size) == source
 
 
 def test_only_a_noisy_size_costs() -> None:
@@ -240,5 +240,5 @@ def test_pool_sizes_of_adult(adult: Adult, shared_data: Path, epsilon: str, pool
 def test_no_cap_exceeds_the_memory(recipe: Recipe) -> None:
     """However large ε and n, the cap stays where a histogram can be held."""
     schema = replace(schema_of(flat("a", 2), flat("b", 3)), size=10**9)
-    plan = make_plan(recipe, schema, Fraction(10**6), 10**9, size_source(recipe, schema))
+    plan = make_plan(recipe, schema, Fraction(10**6), 10**9, size_source(recipe, schema.size))
     assert plan.highest_cap == plan.cap == MAX_CELLS

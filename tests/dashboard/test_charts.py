@@ -2,8 +2,11 @@
 
 import pytest
 
+from core.evaluation import Summary
 from core.taxonomy import Node, Taxonomy
 from dashboard import charts
+
+GROUP = Summary("m", 1.0, "tree", 0.2, 0.01, 5)
 
 TREE = Taxonomy("sex", Node("Any", (Node("a", (Node("a1"), Node("a2"))), Node("b"))))
 
@@ -30,7 +33,7 @@ def test_large_taxonomies_are_drawn_down_to_a_readable_level() -> None:
     [
         charts.pool_curve([0.1, 1.0], [10, 100], 1.0, 100, 1_000),
         charts.ranking_chart(["a", "b"], [1.0, 2.0], "class"),
-        charts.error_chart([{"method": "m", "classifier": "tree", "mean": 0.2, "sd": 0.01}], {"tree": "Decision tree"}),
+        charts.error_chart([GROUP], {"m": "Method"}, {"tree": "Decision tree"}),
     ],
     ids=["pool", "ranking", "errors"],
 )
@@ -44,6 +47,6 @@ def test_charts_name_their_axes(figure: object) -> None:
 
 def test_error_chart_shows_percent_and_spread() -> None:
     """Shares become percent; the standard deviation becomes the error bar."""
-    figure = charts.error_chart([{"method": "m", "classifier": "tree", "mean": 0.2, "sd": 0.01}], {"tree": "Decision tree"})
+    figure = charts.error_chart([GROUP], {"m": "Method"}, {"tree": "Decision tree"})
     assert figure.data[0].y[0] == pytest.approx(20)
     assert figure.data[0].error_y.array[0] == pytest.approx(1)
